@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Builds the real chain binary of tools/seid, once, and prints its folder as the last line of standard output.
+# All other output goes to standard error.
+#
+#   hack/build-seid.sh               .cache/seid/VERSION/seid and the wasm libraries in .cache/seid/VERSION/lib
+#   hack/build-seid.sh --print-path  print the folder, build nothing
+#
+# VERSION is the chain version that tools/seid/go.mod names. Needs Go, a C compiler and, unless everything is
+# cached, the module proxy. The binary finds its libraries in lib/ beside itself; it wants HOME to be set.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+module=$root/tools/seid
+chain=github.com/sei-protocol/sei-chain
+version=$(awk -v m="$chain" '$1 == "require" && $2 == m {print $3}' "$module/go.mod")
+out=$root/.cache/seid/$version
+log=$out/build.log
+
+say()  { echo "seid: $*" >&2; }
+fail() { say "$*"; exit 1; }
+
+[[ -n $version ]] || fail "tools/seid/go.mod requires no version of $chain"
+
+case ${1-} in
+  '')           ;;
+  --print-path) echo "$out"; exit ;;
+  *)            fail "unknown argument $1; the head of hack/build-seid.sh lists them" ;;
+esac
+
+case $(go env GOARCH) in
+  amd64) arch=x86_64 ;;
+  arm64) arch=aarch64 ;;
+  *)     fail "the chain ships no wasm library for $(go env GOARCH)" ;;
+esac
+libraries=(
+  "sei-wasmvm/internal/api/libwasmvm.$arch.so"
+  "sei-wasmd/x/wasm/artifacts/v152/api/libwasmvm152.$arch.so"
+  "sei-wasmd/x/wasm/artifacts/v155/api/libwasmvm155.$arch.so"
+)
+
+# The stamp covers all that goes into the binary: sources, module versions, this recipe and the compiler.
+stamp() {
+  { go env GOVERSION GOOS GOARCH; cat "$0" "$module/go.mod" "$module/go.sum" "$module/main.go"; } | sha256sum | cut -d' ' -f1
+}
+
+up_to_date() {
+  [[ -x $out/seid && -e $out/stamp && $(cat "$out/stamp") == "$wanted" ]] || return 1
+  local library
+  for library in "${libraries[@]}"; do
+    [[ -e $out/lib/$(basename "$library") ]] || return 1
+  done
+}
+
+# run STAGE COMMAND... runs a command into the log and says every 20 seconds that it is alive. Both go commands
+# print a line for each thing they have done, so the length of the log is the progress.
+run() {
+  local stage=$1 began=$SECONDS told=$SECONDS pid status=0
+  shift
+  say "$stage"
+  : >"$log"
+  "$@" >>"$log" 2>&1 &
+  pid=$!
+  while kill -0 "$pid" 2>/dev/null; do
+    sleep 1
+    if ((SECONDS - told >= 20)); then
+      told=$SECONDS
+      say "$stage: $((SECONDS - began)) s, $(wc -l <"$log" | xargs) steps done"
+    fi
+  done
+  wait "$pid" || status=$?
+  ((status == 0)) && say "$stage took $((SECONDS - began)) s"
+  return $status
+}
+
+# The module proxy answers 429 in bursts. What was fetched stays in the module cache, so every try gets further.
+transient='\b(429|50[0-9])\b|Too Many Requests|timeout|timed out|connection re|unexpected EOF|TLS handshake'
+with_retries() {
+  local delay
+  for delay in 5 10 20 40 60 60 last; do
+    run "$@" && return
+    if [[ $delay == last ]] || ! grep -qE "$transient" "$log"; then
+      break
+    fi
+    say "$1: the module proxy is busy; again in $delay s"
+    sleep "$delay"
+  done
+  tail -n 40 "$log" >&2
+  fail "$1: gave up; the whole log is in ${log#"$root"/}"
+}
+
+fetch() { go list -mod=readonly -tags netgo -deps . ; }
+
+# -checklinkname=0: a dependency of the chain links to symbols of the runtime that Go otherwise hides.
+# $ORIGIN is for the dynamic loader, not for the shell.
+compile() {
+  local pkg=$chain/sei-cosmos/version
+  local flags="-checklinkname=0 -X $pkg.Name=sei -X $pkg.AppName=seid -X $pkg.Version=$version"
+  flags+=" -X $pkg.Commit=${version##*-} -X $pkg.BuildTags=netgo"
+  flags+=' -extldflags "-Wl,-rpath,$ORIGIN/lib"'
+  go build -v -mod=readonly -tags netgo -ldflags "$flags" -o "$out/seid.new" .
+}
+
+copy_libraries() {
+  local dir library name
+  dir=$(go list -mod=readonly -m -f '{{.Dir}}' "$chain")
+  mkdir -p "$out/lib"
+  for library in "${libraries[@]}"; do
+    name=$(basename "$library")
+    install -m 0755 "$dir/$library" "$out/lib/$name.new"
+    mv "$out/lib/$name.new" "$out/lib/$name"
+  done
+}
+
+wanted=$(stamp)
+if ! up_to_date; then
+  mkdir -p "$out"
+  exec 9>"$out/lock"
+  flock -n 9 || { say "waiting for another build to end"; flock 9; }
+fi
+if ! up_to_date; then
+  cd "$module"
+  export CGO_ENABLED=1 GOWORK=off GOFLAGS=-buildvcs=false
+  with_retries "fetching modules" fetch
+  with_retries "compiling $version" compile
+  copy_libraries
+  mv "$out/seid.new" "$out/seid"
+  [[ $(HOME=${HOME:-/} "$out/seid" version 2>&1) == "$version" ]] || fail "the built binary does not answer with version $version"
+  echo "$wanted" >"$out/stamp"
+  say "built ${out#"$root"/}/seid"
+fi
+echo "$out"
