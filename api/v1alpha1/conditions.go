@@ -1,0 +1,166 @@
+package v1alpha1
+
+// Condition types of a SeiNode. Each is present once the controller has seen
+// the object.
+const (
+	// ConditionReady says whether the node is in sync and serving.
+	ConditionReady = "Ready"
+	// ConditionSidecarReady says whether the sidecar holds the start gate open.
+	ConditionSidecarReady = "SidecarReady"
+	// ConditionNodeUpdateInProgress says whether the pod is being replaced.
+	ConditionNodeUpdateInProgress = "NodeUpdateInProgress"
+	// ConditionPlanInProgress says what work is going on.
+	ConditionPlanInProgress = "PlanInProgress"
+	// ConditionSpecValid says whether the spec makes sense beyond what admission sees.
+	ConditionSpecValid = "SpecValid"
+	// ConditionImportPVCReady says whether the imported volume can be used.
+	ConditionImportPVCReady = "ImportPVCReady"
+	// ConditionSigningKeyReady says whether the consensus key can be used.
+	ConditionSigningKeyReady = "SigningKeyReady"
+	// ConditionNodeKeyReady says whether the node key can be used.
+	ConditionNodeKeyReady = "NodeKeyReady"
+	// ConditionOperatorKeyringReady says whether the operator's keyring can be used.
+	ConditionOperatorKeyringReady = "OperatorKeyringReady"
+	// ConditionPaused says whether the object is paused.
+	ConditionPaused = "Paused"
+)
+
+// Condition types of a SeiNodeDeployment, besides PlanInProgress and Paused.
+const (
+	// ConditionNodesReady says whether all nodes are in sync.
+	ConditionNodesReady = "NodesReady"
+	// ConditionNetworkingReady says whether what was asked for is published.
+	ConditionNetworkingReady = "NetworkingReady"
+	// ConditionGenesisCeremonyComplete latches when the ceremony is done.
+	ConditionGenesisCeremonyComplete = "GenesisCeremonyComplete"
+	// ConditionRolloutInProgress says whether a change is on its way.
+	ConditionRolloutInProgress = "RolloutInProgress"
+	// ConditionRolloutStalled says whether a rollout stands still.
+	ConditionRolloutStalled = "RolloutStalled"
+)
+
+// Condition types of a SeiNodeTask, besides Ready.
+const (
+	// ConditionFailed latches when a task has failed.
+	ConditionFailed = "Failed"
+	// ConditionTargetReady says whether the target is in the required phase.
+	ConditionTargetReady = "TargetReady"
+)
+
+// Reasons of condition Ready.
+const (
+	ReasonInSync          = "InSync"
+	ReasonNotInSync       = "NotInSync"
+	ReasonPodNotReady     = "PodNotReady"
+	ReasonPodCrashLooping = "PodCrashLooping"
+	ReasonImagePullFailed = "ImagePullFailed"
+	ReasonPodPending      = "PodPending"
+	ReasonPodUnknown      = "PodUnknown"
+	ReasonInitializing    = "Initializing"
+	ReasonInitFailed      = "InitFailed"
+	ReasonTerminating     = "Terminating"
+)
+
+// Reasons of condition SidecarReady.
+const (
+	ReasonSidecarReady       = "Ready"
+	ReasonSidecarNotReady    = "NotReady"
+	ReasonSidecarUnreachable = "Unreachable"
+)
+
+// ReasonNotApplicable is the reason of a condition whose subject the spec does
+// not ask for.
+const ReasonNotApplicable = "NotApplicable"
+
+// Reasons of condition NodeUpdateInProgress.
+const (
+	ReasonUpdateStarted  = "UpdateStarted"
+	ReasonUpToDate       = "UpToDate"
+	ReasonUpdateComplete = "UpdateComplete"
+	ReasonUpdateFailed   = "UpdateFailed"
+	// ReasonPendingRestart: the operator would render another pod template; the
+	// next update, or the annotation sei.io/restart, picks it up.
+	ReasonPendingRestart = "PendingRestart"
+)
+
+// Reasons of condition PlanInProgress.
+const (
+	ReasonPlanRunning  = "PlanRunning"
+	ReasonPlanWaiting  = "PlanWaiting"
+	ReasonNoPlan       = "NoPlan"
+	ReasonPlanComplete = "PlanComplete"
+	ReasonPlanFailed   = "PlanFailed"
+)
+
+// Reasons of condition SpecValid.
+const (
+	ReasonSpecValid   = "Valid"
+	ReasonSpecInvalid = "Invalid"
+)
+
+// Reasons of condition ImportPVCReady.
+const (
+	ReasonPVCValidated = "PVCValidated"
+	ReasonPVCNotReady  = "PVCNotReady"
+	ReasonPVCInvalid   = "PVCInvalid"
+)
+
+// Reasons of the key conditions.
+const (
+	ReasonSigningKeyValidated      = "SigningKeyValidated"
+	ReasonSigningKeyNotReady       = "SigningKeyNotReady"
+	ReasonSigningKeyInvalid        = "SigningKeyInvalid"
+	ReasonKeyInUse                 = "KeyInUse"
+	ReasonNodeKeyValidated         = "NodeKeyValidated"
+	ReasonNodeKeyNotReady          = "NodeKeyNotReady"
+	ReasonNodeKeyInvalid           = "NodeKeyInvalid"
+	ReasonOperatorKeyringValidated = "OperatorKeyringValidated"
+	ReasonOperatorKeyringNotReady  = "OperatorKeyringNotReady"
+	ReasonOperatorKeyringInvalid   = "OperatorKeyringInvalid"
+)
+
+// Reasons of condition Paused. The first is also a reason of Ready.
+const (
+	ReasonPaused    = "Paused"
+	ReasonNotPaused = "NotPaused"
+)
+
+// Reasons of a SeiNodeDeployment's conditions.
+const (
+	ReasonAllNodesReady       = "AllNodesReady"
+	ReasonNodesInitializing   = "NodesInitializing"
+	ReasonNodesNotReady       = "NodesNotReady"
+	ReasonNodesFailed         = "NodesFailed"
+	ReasonHTTPRoutesPublished = "HTTPRoutesPublished"
+	ReasonP2PEndpointsApplied = "P2PEndpointsApplied"
+	ReasonNetworkingDisabled  = "NetworkingDisabled"
+	ReasonNoEffectiveRoutes   = "NoEffectiveRoutes"
+	ReasonCRDNotInstalled     = "CRDNotInstalled"
+	ReasonNetworkingFailed    = "NetworkingFailed"
+	ReasonCeremonyComplete    = "Complete"
+	ReasonCeremonyNotStarted  = "NotStarted"
+	ReasonCeremonyInProgress  = "InProgress"
+	ReasonCeremonyFailed      = "CeremonyFailed"
+	ReasonRollingOut          = "RollingOut"
+	ReasonRolloutNotStarted   = "NotStarted"
+	ReasonRolloutComplete     = "RolloutComplete"
+	ReasonRolloutProgressing  = "RolloutProgressing"
+	ReasonDeadlineExceeded    = "ProgressDeadlineExceeded"
+	ReasonNoRollout           = "NoRollout"
+)
+
+// Reasons of a SeiNodeTask's conditions.
+const (
+	ReasonTaskComplete          = "TaskComplete"
+	ReasonTaskNotComplete       = "NotComplete"
+	ReasonTaskFailed            = "TaskFailed"
+	ReasonTaskNotFailed         = "NotFailed"
+	ReasonTaskTimeout           = "Timeout"
+	ReasonTargetNotFound        = "TargetNotFound"
+	ReasonTargetRefused         = "TargetRefused"
+	ReasonPhaseMet              = "PhaseMet"
+	ReasonPhaseNotMet           = "PhaseNotMet"
+	ReasonPhaseTimeout          = "PhaseTimeout"
+	ReasonTxFailed              = "TxFailed"
+	ReasonInclusionUndetermined = "InclusionUndetermined"
+)

@@ -1,0 +1,64 @@
+package v1alpha1
+
+// Labels on the objects the operator makes.
+const (
+	// LabelNode is the SeiNode a pod, Service or volume belongs to. It is the
+	// only label in a StatefulSet's selector, because selectors cannot change.
+	LabelNode = "sei.io/node"
+	// LabelChain is the chain id.
+	LabelChain = "sei.io/chain"
+	// LabelRole is the node's role: one of the Role constants.
+	LabelRole = "sei.io/role"
+	// LabelDeployment is the SeiNodeDeployment a SeiNode or Service belongs to.
+	LabelDeployment = "sei.io/nodedeployment"
+	// LabelDeploymentOrdinal is the position of a SeiNode in its fleet.
+	LabelDeploymentOrdinal = "sei.io/nodedeployment-ordinal"
+	// LabelComponent tells apart the helpers of a node, for example its bootstrap Job.
+	LabelComponent = "sei.io/component"
+	// LabelSnapshotPublish marks the pods whose snapshots are to be published.
+	LabelSnapshotPublish = "sei.io/snapshot-publish"
+)
+
+// Values of LabelRole.
+const (
+	RoleNode      = "node"
+	RoleArchive   = "archive"
+	RoleReplayer  = "replayer"
+	RoleValidator = "validator"
+	RoleSeed      = "seed"
+)
+
+// Values of LabelComponent.
+const (
+	ComponentBootstrap   = "bootstrap"
+	ComponentP2PEndpoint = "p2p-endpoint"
+)
+
+// Annotations users set to ask for something.
+const (
+	// AnnotationRetry starts a fresh plan on a Failed node whenever its value changes.
+	AnnotationRetry = "sei.io/retry"
+	// AnnotationRestart replaces the node's pod whenever its value changes, and
+	// picks up a pending pod template on the way.
+	AnnotationRestart = "sei.io/restart"
+)
+
+// Finalizers.
+const (
+	FinalizerSeiNode           = "sei.io/seinode-finalizer"
+	FinalizerSeiNodeDeployment = "sei.io/seinodedeployment-finalizer"
+	FinalizerSeiNodeTask       = "sei.io/seinodetask-finalizer"
+)
+
+// Field owners of server-side apply.
+const (
+	FieldOwnerSeiNode           = "seinode-controller"
+	FieldOwnerSeiNodeDeployment = "seinodedeployment-controller"
+	FieldOwnerSeiNodeTask       = "seinodetask-controller"
+)
+
+// Data keys of the Secrets a node refers to.
+const (
+	SecretKeySigningKey = "priv_validator_key.json"
+	SecretKeyNodeKey    = "node_key.json"
+)

@@ -1,0 +1,82 @@
+package v1alpha1
+
+// Role is the value of the label sei.io/role for this spec.
+func (s *SeiNodeSpec) Role() string {
+	switch {
+	case s.Archive != nil:
+		return RoleArchive
+	case s.Replayer != nil:
+		return RoleReplayer
+	case s.Validator != nil:
+		return RoleValidator
+	case s.Seed != nil:
+		return RoleSeed
+	default:
+		return RoleNode
+	}
+}
+
+// Snapshot is where the node's first state comes from; nil means genesis.
+func (s *SeiNodeSpec) Snapshot() *SnapshotSource {
+	switch {
+	case s.FullNode != nil:
+		return s.FullNode.Snapshot
+	case s.Replayer != nil:
+		return &s.Replayer.Snapshot
+	case s.Validator != nil:
+		return s.Validator.Snapshot
+	default:
+		return nil
+	}
+}
+
+// TendermintSnapshots is the node's snapshot generation; nil means none.
+func (s *SeiNodeSpec) TendermintSnapshots() *TendermintSnapshotGeneration {
+	var g *SnapshotGeneration
+	switch {
+	case s.FullNode != nil:
+		g = s.FullNode.SnapshotGeneration
+	case s.Archive != nil:
+		g = s.Archive.SnapshotGeneration
+	}
+	if g == nil {
+		return nil
+	}
+	return g.Tendermint
+}
+
+// SigningKeySecret is the name of the consensus key's Secret; empty means none.
+func (s *SeiNodeSpec) SigningKeySecret() string {
+	if s.Validator == nil || s.Validator.SigningKey == nil {
+		return ""
+	}
+	return s.Validator.SigningKey.Secret.SecretName
+}
+
+// NodeKeySecret is the name of the node key's Secret; empty means none.
+func (s *SeiNodeSpec) NodeKeySecret() string {
+	switch {
+	case s.Validator != nil && s.Validator.NodeKey != nil:
+		return s.Validator.NodeKey.Secret.SecretName
+	case s.Seed != nil:
+		return s.Seed.NodeKey.Secret.SecretName
+	default:
+		return ""
+	}
+}
+
+// OperatorKeyringSecret names the Secrets of the operator's keyring; nil means none.
+func (s *SeiNodeSpec) OperatorKeyringSecret() *OperatorKeyringSecret {
+	if s.Validator == nil || s.Validator.OperatorKeyring == nil {
+		return nil
+	}
+	return s.Validator.OperatorKeyring.Secret
+}
+
+// ImportedClaim is the name of the claim the node takes over; empty means none.
+func (s *SeiNodeSpec) ImportedClaim() string {
+	if s.DataVolume == nil || s.DataVolume.Import == nil {
+		return ""
+	}
+	return s.DataVolume.Import.PVCName
+}

@@ -1,0 +1,111 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// SeiNodePhase is where a node is in its life.
+// +kubebuilder:validation:Enum=Pending;Initializing;Running;Failed;Terminating
+type SeiNodePhase string
+
+// The phases of a SeiNode.
+const (
+	// NodePending: seen, nothing done yet.
+	NodePending SeiNodePhase = "Pending"
+	// NodeInitializing: the first plan runs.
+	NodeInitializing SeiNodePhase = "Initializing"
+	// NodeRunning: the node was brought up; condition Ready says how it is.
+	NodeRunning SeiNodePhase = "Running"
+	// NodeFailed: the first plan failed. A spec change or the annotation
+	// sei.io/retry starts another.
+	NodeFailed SeiNodePhase = "Failed"
+	// NodeTerminating: the node is being deleted.
+	NodeTerminating SeiNodePhase = "Terminating"
+)
+
+// SeiNodeStatus is what was observed of a node.
+type SeiNodeStatus struct {
+	// observedGeneration is the generation of the spec this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// phase is where the node is in its life.
+	// +optional
+	Phase SeiNodePhase `json:"phase,omitempty"`
+	// phaseTransitionTime is when the phase last changed.
+	// +optional
+	PhaseTransitionTime *metav1.Time `json:"phaseTransitionTime,omitempty"`
+	// currentImage is the seid image the pod runs.
+	// +optional
+	CurrentImage string `json:"currentImage,omitempty"`
+	// currentSidecarImage is the sidecar image the pod runs.
+	// +optional
+	CurrentSidecarImage string `json:"currentSidecarImage,omitempty"`
+	// podTemplateHash identifies the pod template the pod was made from.
+	// +optional
+	PodTemplateHash string `json:"podTemplateHash,omitempty"`
+	// configHash identifies the configuration the node was given.
+	// +optional
+	ConfigHash string `json:"configHash,omitempty"`
+	// restartedFor is the value of the annotation sei.io/restart that was last acted on.
+	// +optional
+	RestartedFor string `json:"restartedFor,omitempty"`
+	// retriedFor is the value of the annotation sei.io/retry that was last acted on.
+	// +optional
+	RetriedFor string `json:"retriedFor,omitempty"`
+	// statefulSet is the identity of the StatefulSet the operator made.
+	// +optional
+	StatefulSet *ObjectIdentity `json:"statefulSet,omitempty"`
+	// plan is the work going on. Absent means there is none.
+	// +optional
+	Plan *TaskPlan `json:"plan,omitempty"`
+	// lastPlan is how the work before ended.
+	// +optional
+	LastPlan *PlanSummary `json:"lastPlan,omitempty"`
+	// resolvedPeers are the peers the node is given, sorted.
+	// +listType=atomic
+	// +optional
+	ResolvedPeers []string `json:"resolvedPeers,omitempty"`
+	// nodeId is the node's identity in the peer-to-peer network.
+	// +optional
+	NodeID string `json:"nodeId,omitempty"`
+	// consensusAddress is the address of the validator's consensus key, as it
+	// is reserved for this node.
+	// +optional
+	ConsensusAddress string `json:"consensusAddress,omitempty"`
+	// endpoint lists the addresses the node serves inside the cluster.
+	// +optional
+	Endpoint *NodeEndpoint `json:"endpoint,omitempty"`
+	// conditions say how the node is.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ObjectIdentity is an object's name and UID.
+type ObjectIdentity struct {
+	// name of the object.
+	Name string `json:"name"`
+	// uid of the object.
+	UID types.UID `json:"uid"`
+}
+
+// NodeEndpoint lists the addresses of a node inside the cluster.
+type NodeEndpoint struct {
+	// tendermintRpc, for example http://rpc-0.sei.svc:26657.
+	// +optional
+	TendermintRPC string `json:"tendermintRpc,omitempty"`
+	// tendermintRest, for example http://rpc-0.sei.svc:1317.
+	// +optional
+	TendermintREST string `json:"tendermintRest,omitempty"`
+	// evmJsonRpc, for example http://rpc-0.sei.svc:8545.
+	// +optional
+	EVMJSONRPC string `json:"evmJsonRpc,omitempty"`
+	// evmWs, for example ws://rpc-0.sei.svc:8546.
+	// +optional
+	EVMWS string `json:"evmWs,omitempty"`
+	// p2p, for example rpc-0-0.rpc-0.sei.svc.cluster.local:26656.
+	// +optional
+	P2P string `json:"p2p,omitempty"`
+}

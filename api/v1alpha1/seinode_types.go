@@ -1,0 +1,196 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// SeiNodeSpec is what a user wants of one node.
+// +kubebuilder:validation:XValidation:rule="[has(self.fullNode), has(self.archive), has(self.replayer), has(self.validator), has(self.seed)].filter(x, x).size() == 1",message="set exactly one of fullNode, archive, replayer, validator and seed"
+// +kubebuilder:validation:XValidation:rule="has(self.fullNode) == has(oldSelf.fullNode) && has(self.archive) == has(oldSelf.archive) && has(self.replayer) == has(oldSelf.replayer) && has(self.validator) == has(oldSelf.validator) && has(self.seed) == has(oldSelf.seed)",message="the mode cannot change: the data of one mode does not fit another; make a new SeiNode"
+// +kubebuilder:validation:XValidation:rule="!has(self.replayer) || (has(self.peers) && size(self.peers) > 0)",message="a replayer needs peers to fetch blocks from: add at least one entry to peers"
+// +kubebuilder:validation:XValidation:rule="!has(self.overrides) || self.overrides.map(k, size(k) + size(self.overrides[k])).sum() <= 65536",message="overrides hold more than 64 KiB together: keep to the keys that differ from the mode's defaults"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.__import__) || (has(self.dataVolume) && has(self.dataVolume.__import__))",message="dataVolume.import cannot be removed: the node lives on that volume; make a new SeiNode"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.size) || (has(self.dataVolume) && has(self.dataVolume.size) && quantity(string(self.dataVolume.size)).compareTo(quantity(string(oldSelf.dataVolume.size))) >= 0)",message="dataVolume.size can only grow: a volume cannot shrink"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.storageClassName) || (has(self.dataVolume) && has(self.dataVolume.storageClassName) && self.dataVolume.storageClassName == oldSelf.dataVolume.storageClassName)",message="dataVolume.storageClassName cannot change: a volume keeps its class; make a new SeiNode"
+type SeiNodeSpec struct {
+	// chainId is the chain the node belongs to, for example pacific-1. It
+	// cannot change.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="chainId cannot change: the data of one chain does not fit another; make a new SeiNode"
+	ChainID string `json:"chainId"`
+	// image is the container image with seid. Changing it replaces the pod.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+	// peers are the sources of the node's persistent peers. They are resolved
+	// again whenever they may have changed.
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=atomic
+	// +optional
+	Peers []PeerSource `json:"peers,omitempty"`
+	// overrides change single settings of the node over the defaults of its
+	// mode. Keys are dotted unified keys (evm.http_port, storage.pruning) or raw
+	// ones (config.toml:p2p.pex, app.toml:api.enable).
+	// +kubebuilder:validation:MaxProperties=1024
+	// +optional
+	Overrides map[string]string `json:"overrides,omitempty"`
+	// sidecar configures the sidecar container.
+	// +optional
+	Sidecar *SidecarSpec `json:"sidecar,omitempty"`
+	// podLabels are added to the pod. Labels of the operator win.
+	// +optional
+	PodLabels map[string]string `json:"podLabels,omitempty"`
+	// dataVolume configures the volume the node lives on.
+	// +optional
+	DataVolume *DataVolumeSpec `json:"dataVolume,omitempty"`
+
+	// fullNode makes this a full node.
+	// +optional
+	FullNode *FullNodeSpec `json:"fullNode,omitempty"`
+	// archive makes this an archive node.
+	// +optional
+	Archive *ArchiveSpec `json:"archive,omitempty"`
+	// replayer makes this a replayer.
+	// +optional
+	Replayer *ReplayerSpec `json:"replayer,omitempty"`
+	// validator makes this a validator.
+	// +optional
+	Validator *ValidatorSpec `json:"validator,omitempty"`
+	// seed makes this a seed node.
+	// +optional
+	Seed *SeedSpec `json:"seed,omitempty"`
+
+	// externalAddress is the host:port other nodes reach this one at.
+	// +kubebuilder:validation:MaxLength=261
+	// +kubebuilder:validation:Pattern=`^([^\s:/,@]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$`
+	// +optional
+	ExternalAddress string `json:"externalAddress,omitempty"`
+	// paused stops the pod and freezes plans. The volume stays.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+	// resources of the seid container. Default: the operator's configuration
+	// for the mode.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	// scheduling places the pod, over the defaults of the operator's configuration.
+	// +optional
+	Scheduling *SchedulingSpec `json:"scheduling,omitempty"`
+}
+
+// SidecarSpec configures the sidecar container.
+type SidecarSpec struct {
+	// image of the sidecar. Empty means the operator's default.
+	// +kubebuilder:validation:MaxLength=512
+	// +optional
+	Image string `json:"image,omitempty"`
+	// port the sidecar listens on.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +kubebuilder:default=7777
+	// +optional
+	Port int32 `json:"port,omitempty"`
+	// resources of the sidecar container.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+}
+
+// VolumeDeletionPolicy says what becomes of a volume with its node.
+// +kubebuilder:validation:Enum=Delete;Retain
+type VolumeDeletionPolicy string
+
+// The deletion policies, of volumes and of fleets.
+const (
+	VolumeDelete VolumeDeletionPolicy = "Delete"
+	VolumeRetain VolumeDeletionPolicy = "Retain"
+)
+
+// DataVolumeSpec configures the volume a node lives on.
+// +kubebuilder:validation:XValidation:rule="!has(self.__import__) || !(has(self.size) || has(self.storageClassName) || has(self.deletionPolicy))",message="an imported volume is taken as it is and never deleted: remove size, storageClassName and deletionPolicy"
+// +kubebuilder:validation:XValidation:rule="!has(self.size) || quantity(string(self.size)).isGreaterThan(quantity('0'))",message="dataVolume.size must be more than zero, for example 500Gi"
+type DataVolumeSpec struct {
+	// import takes over an existing PersistentVolumeClaim with its data.
+	// +optional
+	Import *ImportVolume `json:"import,omitempty"`
+	// size of the volume. It may only grow; the claim is resized if its storage
+	// class allows. Default: the operator's configuration for the mode.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+	// storageClassName of the claim. Default: the operator's configuration for the mode.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	StorageClassName *string `json:"storageClassName,omitempty"`
+	// deletionPolicy says whether the claim goes (Delete, the default) or stays
+	// (Retain) when the SeiNode is deleted. Imported claims always stay.
+	// +optional
+	DeletionPolicy VolumeDeletionPolicy `json:"deletionPolicy,omitempty"`
+}
+
+// ImportVolume names a claim to take over.
+type ImportVolume struct {
+	// pvcName is the name of a PersistentVolumeClaim in the node's namespace.
+	// It cannot change.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="pvcName cannot change: the node lives on that volume; make a new SeiNode"
+	PVCName string `json:"pvcName"`
+}
+
+// SchedulingSpec places a pod.
+type SchedulingSpec struct {
+	// nodeSelector of the pod.
+	// +optional
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// tolerations of the pod.
+	// +listType=atomic
+	// +optional
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	// affinity of the pod.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+	// topologySpreadConstraints of the pod.
+	// +listType=atomic
+	// +optional
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	// priorityClassName of the pod.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+}
+
+// SeiNode is one Sei node: its volume, its pod, its configuration, its keys.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=snode,categories=sei
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.status.currentImage`,priority=1
+// +kubebuilder:printcolumn:name="Plan",type=string,JSONPath=`.status.conditions[?(@.type=="PlanInProgress")].message`,priority=1
+// +kubebuilder:printcolumn:name="StatefulSet",type=string,JSONPath=`.status.statefulSet.name`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",message="the name is longer than 52 characters: the pod's labels and the node's Services are named after it and would pass 63"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name must start with a letter and hold only a-z, 0-9 and '-': the node's Service is named after it"
+type SeiNode struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what is wanted.
+	// +required
+	Spec SeiNodeSpec `json:"spec"`
+	// status is what was observed.
+	// +optional
+	Status SeiNodeStatus `json:"status,omitempty"`
+}
+
+// SeiNodeList is a list of SeiNodes.
+// +kubebuilder:object:root=true
+type SeiNodeList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []SeiNode `json:"items"`
+}

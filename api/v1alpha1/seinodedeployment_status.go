@@ -1,0 +1,218 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// SeiNodeDeploymentPhase sums up how a fleet is.
+// +kubebuilder:validation:Enum=Pending;Initializing;Ready;Upgrading;Paused;Degraded;Failed;Terminating
+type SeiNodeDeploymentPhase string
+
+// The phases of a SeiNodeDeployment.
+const (
+	DeploymentPending      SeiNodeDeploymentPhase = "Pending"
+	DeploymentInitializing SeiNodeDeploymentPhase = "Initializing"
+	DeploymentReady        SeiNodeDeploymentPhase = "Ready"
+	DeploymentUpgrading    SeiNodeDeploymentPhase = "Upgrading"
+	DeploymentPaused       SeiNodeDeploymentPhase = "Paused"
+	DeploymentDegraded     SeiNodeDeploymentPhase = "Degraded"
+	DeploymentFailed       SeiNodeDeploymentPhase = "Failed"
+	DeploymentTerminating  SeiNodeDeploymentPhase = "Terminating"
+)
+
+// SeiNodeDeploymentStatus is what was observed of a fleet.
+type SeiNodeDeploymentStatus struct {
+	// observedGeneration is the generation of the spec this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// phase sums up how the fleet is.
+	// +optional
+	Phase SeiNodeDeploymentPhase `json:"phase,omitempty"`
+	// replicas is how many nodes exist.
+	// +optional
+	Replicas int32 `json:"replicas"`
+	// readyReplicas is how many nodes are in sync.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+	// updatedReplicas is how many nodes run the template as it is now.
+	// +optional
+	UpdatedReplicas int32 `json:"updatedReplicas"`
+	// selector finds the fleet's pods, for the scale subresource.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+	// nodes lists the fleet's nodes by ordinal.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Nodes []FleetNode `json:"nodes,omitempty"`
+	// templateHash identifies the template all nodes were last brought to.
+	// +optional
+	TemplateHash string `json:"templateHash,omitempty"`
+	// rollout is the change going on. Absent means there is none.
+	// +optional
+	Rollout *RolloutStatus `json:"rollout,omitempty"`
+	// plan is the fleet's own work going on, for example a genesis ceremony.
+	// +optional
+	Plan *TaskPlan `json:"plan,omitempty"`
+	// genesisHash is the SHA-256 of the chain's genesis file.
+	// +optional
+	GenesisHash string `json:"genesisHash,omitempty"`
+	// genesisConfigMap holds the chain's genesis file, gzipped.
+	// +optional
+	GenesisConfigMap string `json:"genesisConfigMap,omitempty"`
+	// genesisS3URI is where the genesis was published.
+	// +optional
+	GenesisS3URI string `json:"genesisS3URI,omitempty"`
+	// incumbentNodes are the names of the nodes that exist, sorted.
+	// +listType=atomic
+	// +optional
+	IncumbentNodes []string `json:"incumbentNodes,omitempty"`
+	// internalService is the fleet's Service inside the cluster.
+	// +optional
+	InternalService *InternalServiceStatus `json:"internalService,omitempty"`
+	// perPodServices are the nodes' own Services.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	PerPodServices []PerPodServiceStatus `json:"perPodServices,omitempty"`
+	// endpoints are the fleet's addresses inside the cluster.
+	// +optional
+	Endpoints *FleetEndpoints `json:"endpoints,omitempty"`
+	// networkingStatus is what was published.
+	// +optional
+	NetworkingStatus *NetworkingStatus `json:"networkingStatus,omitempty"`
+	// conditions say how the fleet is.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// FleetNode is one node of a fleet.
+type FleetNode struct {
+	// name of the SeiNode.
+	Name string `json:"name"`
+	// phase of the SeiNode.
+	// +optional
+	Phase SeiNodePhase `json:"phase,omitempty"`
+	// ready reports whether the node is in sync.
+	// +optional
+	Ready bool `json:"ready"`
+	// currentImage is the seid image the node's pod runs.
+	// +optional
+	CurrentImage string `json:"currentImage,omitempty"`
+}
+
+// RolloutStatus is a change on its way through a fleet.
+type RolloutStatus struct {
+	// targetHash identifies the template the nodes are brought to.
+	TargetHash string `json:"targetHash"`
+	// startedAt is when the rollout began.
+	StartedAt metav1.Time `json:"startedAt"`
+	// progressedAt is when a node last finished.
+	// +optional
+	ProgressedAt *metav1.Time `json:"progressedAt,omitempty"`
+	// updated is how many nodes are done.
+	// +optional
+	Updated int32 `json:"updated"`
+	// total is how many nodes there are.
+	// +optional
+	Total int32 `json:"total"`
+	// waitingOn says which node the rollout waits for, and why.
+	// +optional
+	WaitingOn string `json:"waitingOn,omitempty"`
+}
+
+// InternalServiceStatus describes the fleet's Service inside the cluster.
+type InternalServiceStatus struct {
+	// name of the Service.
+	Name string `json:"name"`
+	// namespace of the Service.
+	Namespace string `json:"namespace"`
+	// ports of the Service.
+	Ports InternalServicePorts `json:"ports"`
+}
+
+// InternalServicePorts are the ports of the fleet's Service.
+type InternalServicePorts struct {
+	// rpc port.
+	RPC int32 `json:"rpc"`
+	// evmHttp port.
+	EVMHTTP int32 `json:"evmHttp"`
+	// rest port.
+	REST int32 `json:"rest"`
+}
+
+// PerPodServiceStatus describes a node's own Service.
+type PerPodServiceStatus struct {
+	// name of the Service.
+	Name string `json:"name"`
+	// namespace of the Service.
+	Namespace string `json:"namespace"`
+	// ports of the Service.
+	Ports PerPodServicePorts `json:"ports"`
+}
+
+// PerPodServicePorts are the ports of a node's own Service.
+type PerPodServicePorts struct {
+	// evmHttp port.
+	EVMHTTP int32 `json:"evmHttp"`
+	// evmWs port.
+	EVMWS int32 `json:"evmWs"`
+}
+
+// FleetEndpoints are a fleet's addresses inside the cluster.
+type FleetEndpoints struct {
+	// tendermintRpc of the fleet.
+	// +optional
+	TendermintRPC string `json:"tendermintRpc,omitempty"`
+	// tendermintRest of the fleet.
+	// +optional
+	TendermintREST string `json:"tendermintRest,omitempty"`
+	// nodes lists the addresses of the single nodes: EVM sessions are bound to one.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Nodes []FleetNodeEndpoints `json:"nodes,omitempty"`
+}
+
+// FleetNodeEndpoints are the EVM addresses of one node.
+type FleetNodeEndpoints struct {
+	// name of the SeiNode.
+	Name string `json:"name"`
+	// evmJsonRpc of the node.
+	// +optional
+	EVMJSONRPC string `json:"evmJsonRpc,omitempty"`
+	// evmWs of the node.
+	// +optional
+	EVMWS string `json:"evmWs,omitempty"`
+}
+
+// NetworkingStatus is what was published.
+type NetworkingStatus struct {
+	// routes are the published host names.
+	// +listType=atomic
+	// +optional
+	Routes []RouteStatus `json:"routes,omitempty"`
+	// p2pEndpoints are the nodes' peer-to-peer addresses.
+	// +listType=map
+	// +listMapKey=ordinal
+	// +optional
+	P2PEndpoints []P2PEndpointStatus `json:"p2pEndpoints,omitempty"`
+}
+
+// RouteStatus is one published host name.
+type RouteStatus struct {
+	// hostname that is routed.
+	Hostname string `json:"hostname"`
+	// protocol that is served there.
+	Protocol string `json:"protocol"`
+}
+
+// P2PEndpointStatus is one node's peer-to-peer address.
+type P2PEndpointStatus struct {
+	// ordinal of the node.
+	Ordinal int32 `json:"ordinal"`
+	// seiNodeName is the node's name.
+	SeiNodeName string `json:"seiNodeName"`
+	// hostname is host:port.
+	Hostname string `json:"hostname"`
+}

@@ -1,0 +1,158 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// SeiNodeDeploymentSpec is what a user wants of a fleet.
+// +kubebuilder:validation:XValidation:rule="!has(self.genesis) || has(self.template.spec.validator)",message="genesis needs a validator template: set template.spec.validator"
+// +kubebuilder:validation:XValidation:rule="!has(self.genesis) || self.genesis.chainId == self.template.spec.chainId",message="genesis.chainId and template.spec.chainId must be the same chain"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.genesis) || (has(self.genesis) && self.genesis == oldSelf.genesis)",message="genesis can be neither changed nor removed: the chain exists; make a new SeiNodeDeployment with another chainId"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.genesis) || !has(self.genesis) || self.replicas == oldSelf.replicas",message="replicas cannot change while a genesis is set: each validator of the ceremony is part of the chain"
+// +kubebuilder:validation:XValidation:rule="!has(self.template.spec.validator) || !has(self.template.spec.validator.signingKey) || self.replicas == 1",message="a signing key in the template demands replicas: 1, or two nodes would sign with the same key"
+// +kubebuilder:validation:XValidation:rule="!has(self.genesis) || !has(self.template.spec.validator) || !has(self.template.spec.validator.signingKey)",message="genesis excludes template.spec.validator.signingKey: a ceremony generates the signing keys in the pods"
+// +kubebuilder:validation:XValidation:rule="!has(self.template.spec.seed) || self.replicas == 1",message="a seed template names one node key and demands replicas: 1; make one SeiNodeDeployment per seed"
+// +kubebuilder:validation:XValidation:rule="!has(self.template.spec.dataVolume) || !has(self.template.spec.dataVolume.__import__) || self.replicas == 1",message="dataVolume.import in the template demands replicas: 1, or two nodes would share a volume"
+type SeiNodeDeploymentSpec struct {
+	// replicas is how many nodes the fleet has.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:default=1
+	// +optional
+	Replicas int32 `json:"replicas,omitempty"`
+	// template is what every node of the fleet looks like.
+	Template SeiNodeTemplate `json:"template"`
+	// deletionPolicy says whether nodes and networking go (Delete) or stay
+	// (Retain) when the fleet is deleted. Volumes follow their own policy.
+	// +kubebuilder:validation:Enum=Delete;Retain
+	// +kubebuilder:default=Delete
+	// +optional
+	DeletionPolicy VolumeDeletionPolicy `json:"deletionPolicy,omitempty"`
+	// genesis starts a new chain with the fleet's validators. It can be
+	// neither changed nor removed.
+	// +optional
+	Genesis *GenesisCeremony `json:"genesis,omitempty"`
+	// networking publishes the fleet. Absent keeps it private; {} publishes http.
+	// +optional
+	Networking *NetworkingSpec `json:"networking,omitempty"`
+	// updateStrategy says how changes reach the nodes.
+	// +optional
+	UpdateStrategy *UpdateStrategy `json:"updateStrategy,omitempty"`
+	// paused freezes orchestration: nothing is created, changed or rolled. Pods
+	// keep running; to stop them set template.spec.paused.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+}
+
+// SeiNodeTemplate is the metadata and spec of a fleet's nodes.
+type SeiNodeTemplate struct {
+	// metadata of the nodes.
+	// +optional
+	Metadata TemplateMetadata `json:"metadata,omitempty"`
+	// spec of the nodes.
+	Spec SeiNodeSpec `json:"spec"`
+}
+
+// TemplateMetadata goes onto a fleet's nodes.
+type TemplateMetadata struct {
+	// labels of the nodes. Labels of the operator win.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+	// annotations of the nodes.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// NetworkingSpec publishes a fleet.
+type NetworkingSpec struct {
+	// http publishes RPC, REST, gRPC and EVM through the platform's Gateway.
+	// +optional
+	HTTP *HTTPNetworking `json:"http,omitempty"`
+	// tcp gives every node a load balancer for peer-to-peer traffic.
+	// +optional
+	TCP *TCPNetworking `json:"tcp,omitempty"`
+}
+
+// HTTPNetworking has no fields.
+type HTTPNetworking struct{}
+
+// TCPNetworking has no fields.
+type TCPNetworking struct{}
+
+// UpdateStrategyType is how changes reach the nodes.
+// +kubebuilder:validation:Enum=InPlace
+type UpdateStrategyType string
+
+// UpdateInPlace replaces pods on their volumes, a few at a time.
+const UpdateInPlace UpdateStrategyType = "InPlace"
+
+// UpdateStrategy says how changes reach the nodes.
+type UpdateStrategy struct {
+	// type is InPlace: pods are replaced on their volumes, a few at a time.
+	// +kubebuilder:default=InPlace
+	// +optional
+	Type UpdateStrategyType `json:"type,omitempty"`
+	// inPlace tunes the strategy.
+	// +optional
+	InPlace *InPlaceUpdate `json:"inPlace,omitempty"`
+}
+
+// InPlaceUpdate tunes in-place updates.
+type InPlaceUpdate struct {
+	// maxUnavailable is how many nodes, or what share of them, may be down
+	// because of a rollout. Nodes that are down already always move.
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 : self.matches('^([1-9][0-9]?|100)%$')",message="maxUnavailable is a number of at least 1 or a percentage from 1% to 100%"
+	// +kubebuilder:default=1
+	// +optional
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+	// progressDeadlineSeconds is how long a rollout may stand still before it
+	// is reported as stalled.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:default=600
+	// +optional
+	ProgressDeadlineSeconds int32 `json:"progressDeadlineSeconds,omitempty"`
+}
+
+// SeiNodeDeployment is a fleet of SeiNodes made from one template.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:resource:shortName=snd,categories=sei
+// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.replicas`
+// +kubebuilder:printcolumn:name="Up-to-date",type=integer,JSONPath=`.status.updatedReplicas`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Paused",type=boolean,JSONPath=`.spec.paused`
+// +kubebuilder:printcolumn:name="Target",type=string,JSONPath=`.status.rollout.targetHash`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 49",message="the name is longer than 49 characters: the names of its nodes, Services and pods would pass what Kubernetes allows"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name must start with a letter and hold only a-z, 0-9 and '-': Services are named after it"
+type SeiNodeDeployment struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what is wanted.
+	// +required
+	Spec SeiNodeDeploymentSpec `json:"spec"`
+	// status is what was observed.
+	// +optional
+	Status SeiNodeDeploymentStatus `json:"status,omitempty"`
+}
+
+// SeiNodeDeploymentList is a list of SeiNodeDeployments.
+// +kubebuilder:object:root=true
+type SeiNodeDeploymentList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []SeiNodeDeployment `json:"items"`
+}
+
+// HTTPEnabled reports whether the fleet is published over HTTP: it is by
+// default, unless only tcp was asked for.
+func (n *NetworkingSpec) HTTPEnabled() bool { return n != nil && (n.HTTP != nil || n.TCP == nil) }
+
+// TCPEnabled reports whether the nodes get peer-to-peer load balancers.
+func (n *NetworkingSpec) TCPEnabled() bool { return n != nil && n.TCP != nil }

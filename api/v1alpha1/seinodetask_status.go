@@ -1,0 +1,107 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// SeiNodeTaskPhase is where a task is.
+// +kubebuilder:validation:Enum=Pending;Running;Complete;Failed
+type SeiNodeTaskPhase string
+
+// The phases of a SeiNodeTask.
+const (
+	NodeTaskPending  SeiNodeTaskPhase = "Pending"
+	NodeTaskRunning  SeiNodeTaskPhase = "Running"
+	NodeTaskComplete SeiNodeTaskPhase = "Complete"
+	NodeTaskFailed   SeiNodeTaskPhase = "Failed"
+)
+
+// SeiNodeTaskStatus is what was observed of a task.
+type SeiNodeTaskStatus struct {
+	// observedGeneration is the generation of the spec this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// phase is where the task is.
+	// +optional
+	Phase SeiNodeTaskPhase `json:"phase,omitempty"`
+	// plan holds the steps of the task.
+	// +optional
+	Plan *TaskPlan `json:"plan,omitempty"`
+	// targetFirstObservedAt is when the target was first looked at; the wait
+	// for its phase counts from here.
+	// +optional
+	TargetFirstObservedAt *metav1.Time `json:"targetFirstObservedAt,omitempty"`
+	// startedAt is when the task began to run; its timeout counts from here.
+	// +optional
+	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+	// completedAt is when the task ended.
+	// +optional
+	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
+	// outputs are what the task found out, by kind.
+	// +optional
+	Outputs *TaskOutputs `json:"outputs,omitempty"`
+	// conditions Ready and Failed latch when the task ends, for kubectl wait.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// TaskOutputs are what a task found out; one field, by kind.
+type TaskOutputs struct {
+	// govSoftwareUpgrade's outputs.
+	// +optional
+	GovSoftwareUpgrade *ProposalOutputs `json:"govSoftwareUpgrade,omitempty"`
+	// govParamChange's outputs.
+	// +optional
+	GovParamChange *ProposalOutputs `json:"govParamChange,omitempty"`
+	// govVote's outputs.
+	// +optional
+	GovVote *TxOutputs `json:"govVote,omitempty"`
+	// awaitCondition's outputs.
+	// +optional
+	AwaitCondition *AwaitConditionOutputs `json:"awaitCondition,omitempty"`
+	// updateNodeImage's outputs.
+	// +optional
+	UpdateNodeImage *UpdateNodeImageOutputs `json:"updateNodeImage,omitempty"`
+	// awaitNodesAtHeight's outputs.
+	// +optional
+	AwaitNodesAtHeight *AwaitNodesAtHeightOutputs `json:"awaitNodesAtHeight,omitempty"`
+}
+
+// TxOutputs tell where a transaction ended up.
+type TxOutputs struct {
+	// txHash of the transaction.
+	// +optional
+	TxHash string `json:"txHash,omitempty"`
+	// height of the block that holds it.
+	// +optional
+	Height int64 `json:"height,omitempty"`
+}
+
+// ProposalOutputs tell where a proposal ended up.
+type ProposalOutputs struct {
+	TxOutputs `json:",inline"`
+	// proposalId is the proposal's number.
+	// +optional
+	ProposalID int64 `json:"proposalId,omitempty"`
+}
+
+// AwaitConditionOutputs tell what was observed.
+type AwaitConditionOutputs struct {
+	// observedValue that made the condition true.
+	// +optional
+	ObservedValue string `json:"observedValue,omitempty"`
+}
+
+// UpdateNodeImageOutputs tell what runs.
+type UpdateNodeImageOutputs struct {
+	// appliedImage runs in the node's pod.
+	// +optional
+	AppliedImage string `json:"appliedImage,omitempty"`
+}
+
+// AwaitNodesAtHeightOutputs tell the height.
+type AwaitNodesAtHeightOutputs struct {
+	// currentHeight of the node.
+	// +optional
+	CurrentHeight int64 `json:"currentHeight,omitempty"`
+}

@@ -1,0 +1,72 @@
+package v1alpha1
+
+// SnapshotSource says where a new node gets its first state from.
+// +kubebuilder:validation:XValidation:rule="has(self.s3) != has(self.stateSync)",message="a snapshot is exactly one of s3 and stateSync: remove one, or set one"
+// +kubebuilder:validation:XValidation:rule="!has(self.bootstrapImage) || has(self.s3)",message="bootstrapImage needs s3 with a targetHeight: it replays from a stored snapshot to that height"
+type SnapshotSource struct {
+	// s3 restores a snapshot from the snapshot bucket of the operator's
+	// configuration, whatever the provider of that bucket.
+	// +optional
+	S3 *S3Snapshot `json:"s3,omitempty"`
+	// stateSync fetches a snapshot from peers.
+	// +optional
+	StateSync *StateSyncSnapshot `json:"stateSync,omitempty"`
+	// trustPeriod is how old a trusted header may be, for example 9999h0m0s.
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`
+	// +optional
+	TrustPeriod string `json:"trustPeriod,omitempty"`
+	// backfillBlocks is how many blocks below the snapshot are fetched too.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	BackfillBlocks int64 `json:"backfillBlocks,omitempty"`
+	// bootstrapImage, if set, runs to s3.targetHeight in a Job on the node's
+	// volume before the node itself starts.
+	// +kubebuilder:validation:MaxLength=512
+	// +optional
+	BootstrapImage string `json:"bootstrapImage,omitempty"`
+	// rpcServers are the light client's witnesses, host:port each, at least
+	// two. Empty takes the configured ones of the chain, then the peers.
+	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	// +optional
+	RPCServers []HostPort `json:"rpcServers,omitempty"`
+}
+
+// HostPort is host:port.
+// +kubebuilder:validation:Pattern=`^[^\s:/,]+:[0-9]{1,5}$`
+// +kubebuilder:validation:MaxLength=261
+type HostPort string
+
+// S3Snapshot picks a snapshot from the snapshot bucket.
+type S3Snapshot struct {
+	// targetHeight: the highest snapshot at or below it is restored. With a
+	// bootstrapImage the Job runs up to exactly this height.
+	// +kubebuilder:validation:Minimum=1
+	TargetHeight int64 `json:"targetHeight"`
+}
+
+// StateSyncSnapshot asks for state sync. It has no fields.
+type StateSyncSnapshot struct{}
+
+// SnapshotGeneration makes the node produce snapshots.
+// +kubebuilder:validation:XValidation:rule="has(self.tendermint)",message="snapshotGeneration is empty: set tendermint with keepRecent, or remove snapshotGeneration"
+type SnapshotGeneration struct {
+	// tendermint snapshots are the ones state sync serves.
+	// +optional
+	Tendermint *TendermintSnapshotGeneration `json:"tendermint,omitempty"`
+}
+
+// TendermintSnapshotGeneration configures state sync snapshots.
+// +kubebuilder:validation:XValidation:rule="!has(self.publish) || self.keepRecent >= 2",message="publish needs keepRecent of at least 2: the newest snapshot may still be in the making, the one before it is uploaded"
+type TendermintSnapshotGeneration struct {
+	// keepRecent is how many snapshots stay on the volume.
+	// +kubebuilder:validation:Minimum=1
+	KeepRecent int32 `json:"keepRecent"`
+	// publish marks the node's snapshots for upload to the snapshot bucket.
+	// +optional
+	Publish *SnapshotPublish `json:"publish,omitempty"`
+}
+
+// SnapshotPublish asks for uploads. It has no fields.
+type SnapshotPublish struct{}
