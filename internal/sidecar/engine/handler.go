@@ -2,11 +2,12 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"strings"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
@@ -21,14 +22,6 @@ const (
 	GroupProcess Group = "process"
 	GroupKeys    Group = "keys"
 )
-
-// Records is durable storage that handlers share: completion records, signed
-// transactions. A Put has reached the disk when it returns.
-type Records interface {
-	Get(key string) ([]byte, error) // nil, nil when there is none
-	Put(key string, value []byte) error
-	Delete(key string) error
-}
 
 // Task is what a handler gets to see of the task it runs.
 type Task struct {
@@ -77,7 +70,7 @@ func NewHandler[P any](t api.TaskType, groups []Group, run func(context.Context,
 
 func decodeParams[P any](raw json.RawMessage) (P, error) {
 	var p P
-	if len(bytes.TrimSpace(raw)) == 0 || string(bytes.TrimSpace(raw)) == "null" {
+	if isEmpty(raw) {
 		raw = json.RawMessage(`{}`)
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -96,10 +89,23 @@ func decodeParams[P any](raw json.RawMessage) (P, error) {
 	return p, nil
 }
 
+// isEmpty reports whether no parameters were given: nothing at all, or null.
+func isEmpty(raw json.RawMessage) bool {
+	trimmed := bytes.TrimSpace(raw)
+	return len(trimmed) == 0 || string(trimmed) == "null"
+}
+
+// paramsError names the field that encoding/json stumbled over.
 func paramsError(err error) error {
-	var typeErr *json.UnmarshalTypeError
-	if errors.As(err, &typeErr) && typeErr.Field != "" {
-		return api.InvalidField(typeErr.Field, "wants %s, got %s", typeErr.Type, typeErr.Value)
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field := cmp.Or(typeErr.Field, "params")
+		return api.InvalidField(field, "wants %s, got %s", typeErr.Type, typeErr.Value)
 	}
-	return api.InvalidField("params", "parsing params: %w", fmt.Errorf("%w", err))
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return api.InvalidField(strings.Trim(name, `"`), "is not a parameter of this task")
+	}
+	if apiErr, ok := errors.AsType[*api.Error](err); ok {
+		return apiErr
+	}
+	return api.InvalidField("params", "parsing params: %w", err)
 }

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/uuid"
+	"k8s.io/utils/clock"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+func TestGate_OpensAndClosesOnCommand(t *testing.T) {
+	b := open(t)
+	if b.Ready() {
+		t.Fatal("a new process is not ready")
+	}
+	ready := uuid.NewString()
+	b.submit(api.MarkReady, ready, `{}`)
+	b.await(ready)
+	if !b.Ready() {
+		t.Fatal("mark-ready opens")
+	}
+	b.await(b.submit(api.MarkNotReady, "", ""))
+	if b.Ready() {
+		t.Fatal("mark-not-ready closes")
+	}
+	if _, err := b.Get(ready); codeOf(err) != api.CodeNotFound {
+		t.Errorf("the hold forgets earlier approvals: %v", err)
+	}
+	b.submit(api.MarkReady, ready, "")
+	if got := b.await(ready); got.Run != 1 || !b.Ready() {
+		t.Errorf("the id is fresh again: %+v", got)
+	}
+}
+
+func TestGate_ManyMovesAtOnce_TheLastOneSubmittedWins(t *testing.T) {
+	b := open(t)
+	var last string
+	for range 20 {
+		b.submit(api.MarkReady, "", "")
+		last = b.submit(api.MarkNotReady, "", "")
+	}
+	b.await(last)
+	if b.Ready() {
+		t.Error("open")
+	}
+	last = b.submit(api.MarkReady, "", "")
+	b.await(last)
+	if !b.Ready() {
+		t.Error("closed")
+	}
+}
+
+func TestGate_HoldThatCannotBeStored_LeavesTheGateAsItIs(t *testing.T) {
+	b := open(t)
+	b.await(b.submit(api.MarkReady, "", ""))
+	b.write.Lock()
+	b.store.fault = func(op string) error {
+		if op == "each" {
+			return errors.New("disk on fire")
+		}
+		return nil
+	}
+	b.write.Unlock()
+	got := b.await(b.submit(api.MarkNotReady, "", ""))
+	if got.Status != api.TaskFailed || !b.Ready() {
+		t.Errorf("%+v ready=%v", got, b.Ready())
+	}
+}
+
+func TestResume_Gate(t *testing.T) {
+	ready, hold := uuid.NewString(), uuid.NewString()
+	row := func(id string, typ api.TaskType, s api.TaskStatus) api.TaskResult {
+		return api.TaskResult{ID: id, Type: typ, Status: s}
+	}
+	for name, tc := range map[string]struct {
+		rows      []api.TaskResult
+		damaged   bool
+		open      bool
+		readyRow  api.TaskStatus
+		readyText string
+	}{
+		"completed mark-ready is not repeated": {
+			rows: []api.TaskResult{row(ready, api.MarkReady, api.TaskCompleted)}, readyRow: api.TaskCompleted,
+		},
+		"lone interrupted mark-ready is repeated": {
+			rows: []api.TaskResult{row(ready, api.MarkReady, api.TaskRunning)}, open: true, readyRow: api.TaskCompleted,
+		},
+		"interrupted mark-ready after a hold is repeated": {
+			rows: []api.TaskResult{row(hold, api.MarkNotReady, api.TaskCompleted), row(ready, api.MarkReady, api.TaskRunning)},
+			open: true, readyRow: api.TaskCompleted,
+		},
+		"interrupted hold, then interrupted mark-ready": {
+			rows: []api.TaskResult{row(hold, api.MarkNotReady, api.TaskRunning), row(ready, api.MarkReady, api.TaskRunning)},
+			open: true, readyRow: api.TaskCompleted,
+		},
+		"interrupted mark-ready, then interrupted hold": {
+			rows:     []api.TaskResult{row(ready, api.MarkReady, api.TaskRunning), row(hold, api.MarkNotReady, api.TaskRunning)},
+			readyRow: api.TaskFailed, readyText: "superseded by hold",
+		},
+		"interrupted mark-ready, then completed hold": {
+			rows:     []api.TaskResult{row(ready, api.MarkReady, api.TaskRunning), row(hold, api.MarkNotReady, api.TaskCompleted)},
+			readyRow: api.TaskFailed, readyText: "superseded by hold",
+		},
+		"interrupted mark-ready, then failed hold": {
+			rows:     []api.TaskResult{row(ready, api.MarkReady, api.TaskRunning), row(hold, api.MarkNotReady, api.TaskFailed)},
+			readyRow: api.TaskFailed, readyText: "superseded by hold",
+		},
+		"a row that cannot be read may be a hold": {
+			rows: []api.TaskResult{row(ready, api.MarkReady, api.TaskRunning)}, damaged: true,
+			readyRow: api.TaskFailed, readyText: "superseded by hold",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := plant(t, tc.rows...)
+			if tc.damaged {
+				damageRow(t, path)
+			}
+			b := openAt(t, path, clock.RealClock{})
+			got := b.await(ready)
+			if got.Status != tc.readyRow || got.Error != tc.readyText {
+				t.Errorf("mark-ready is %s %q", got.Status, got.Error)
+			}
+			if b.Ready() != tc.open {
+				t.Errorf("open: %v", b.Ready())
+			}
+			if h, err := b.Get(hold); err == nil && !h.Status.Terminal() {
+				t.Errorf("the hold had to be finished before anything else: %+v", h)
+			}
+		})
+	}
+}

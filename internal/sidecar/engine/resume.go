@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+// pruneEvery is how often finished tasks are checked for their age.
+const pruneEvery = time.Hour
+
+// stale is what a previous process left behind.
+type stale struct {
+	rows []row
+	// hold is the newest mark-not-ready, whatever became of it.
+	hold uint64
+	// unreadable rows may hide a hold.
+	unreadable int
+}
+
+// superseded reports whether a mark-ready must not be run again, because a hold
+// came after it, or may have.
+func (s stale) superseded(r row) bool {
+	return r.Type == api.MarkReady && (s.hold > r.Seq || s.unreadable > 0)
+}
+
+// resume takes up every task that was running when the last process ended:
+// holds first and before anything else is served, then the rest in the order of
+// submission.
+func (e *Engine) resume() error {
+	left, err := e.leftBehind()
+	if err != nil {
+		return err
+	}
+	for _, r := range left.rows {
+		if r.Type == api.MarkNotReady {
+			if err := e.resumeHold(r); err != nil {
+				return err
+			}
+		}
+	}
+	e.write.Lock()
+	defer e.write.Unlock()
+	for _, r := range left.rows {
+		h, known := e.handlers[r.Type]
+		switch {
+		case r.Type == api.MarkNotReady:
+		case !known:
+			err = e.giveUp(r, api.Terminal(api.CodeInvalidParams, fmt.Errorf("no handler registered for task type %s", r.Type)))
+		case left.superseded(r):
+			err = e.giveUp(r, api.Terminal(api.CodeSuperseded, errors.New("superseded by hold")))
+		default:
+			e.log.Info("running an interrupted task again", "id", r.ID, "type", r.Type, "run", r.Run)
+			e.start(h, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := e.store.prune(e.keep, e.clock.Now()); err != nil {
+		return fmt.Errorf("letting go of old tasks: %w", err)
+	}
+	e.wg.Go(e.pruneForever)
+	return nil
+}
+
+func (e *Engine) leftBehind() (stale, error) {
+	var left stale
+	var err error
+	left.unreadable, err = e.store.each(func(r row) {
+		if r.Type == api.MarkNotReady {
+			left.hold = max(left.hold, r.Seq)
+		}
+		if r.Status == api.TaskRunning {
+			left.rows = append(left.rows, r)
+		}
+	})
+	if err != nil {
+		return stale{}, fmt.Errorf("reading stored tasks: %w", err)
+	}
+	if left.unreadable > 0 {
+		e.log.Error("some stored tasks cannot be read; interrupted approvals are not taken up", "count", left.unreadable)
+	}
+	return left, nil
+}
+
+// resumeHold runs an interrupted mark-not-ready to its end before it returns.
+func (e *Engine) resumeHold(r row) error {
+	j := e.newJob(e.handlers[r.Type], r)
+	defer j.cancel()
+	outcome, _ := e.execute(j)
+	if err := e.store.replace(outcome); err != nil {
+		return fmt.Errorf("storing the hold %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+func (e *Engine) giveUp(r row, cause error) error {
+	e.log.Warn("an interrupted task is not run again", "id", r.ID, "type", r.Type, "reason", cause)
+	if err := e.store.replace(r.ended(e.clock.Now().UTC(), nil, cause)); err != nil {
+		return fmt.Errorf("storing the end of task %s: %w", r.ID, err)
+	}
+	e.metrics.failures.WithLabelValues(string(r.Type)).Inc()
+	return nil
+}
+
+func (e *Engine) pruneForever() {
+	for {
+		select {
+		case <-e.clock.After(pruneEvery):
+		case <-e.ctx.Done():
+			return
+		}
+		if err := e.store.prune(e.keep, e.clock.Now()); err != nil {
+			e.log.Error("letting go of old tasks", "error", err)
+		}
+	}
+}
