@@ -1,0 +1,185 @@
+// Package archive packs and unpacks the tar.gz archives that snapshots travel
+// in. An archive comes from a bucket and is not trusted: nothing is written
+// outside the target, nothing but plain files and directories is made, and the
+// size is bounded before it is believed.
+package archive
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// What can be wrong with an archive. Errors of Unpack wrap one of these, or
+// carry the error of the source or of the file system.
+var (
+	ErrUnsafe   = errors.New("unsafe archive")
+	ErrTooLarge = errors.New("archive is larger than allowed")
+	ErrCorrupt  = errors.New("corrupt archive")
+)
+
+// maxTrailer bounds what may follow the end of the tar stream: padding, not data.
+const maxTrailer = 1 << 20
+
+// Limits bound what an archive may contain. Zero means no bound.
+type Limits struct {
+	Bytes int64
+	Files int64
+}
+
+// Stats is what an archive contained.
+type Stats struct {
+	Bytes int64
+	Files int64
+}
+
+// Unpack writes the files of a tar.gz stream into target, which has to exist
+// and should be empty. On an error target holds rubbish and is the caller's to
+// delete.
+func Unpack(ctx context.Context, src io.Reader, target string, limits Limits) (Stats, error) {
+	root, err := os.OpenRoot(target)
+	if err != nil {
+		return Stats{}, fmt.Errorf("opening the target: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	source := &watchedReader{ctx: ctx, src: src}
+	zipped, err := gzip.NewReader(source)
+	if err != nil {
+		return Stats{}, source.explain("reading gzip header", err)
+	}
+	u := &unpacker{root: root, limits: normal(limits), buf: make([]byte, 256<<10)}
+	files := tar.NewReader(zipped)
+	for {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return u.stats, source.explain("reading the next file", err)
+		}
+		if err := u.entry(header, files); err != nil {
+			return u.stats, source.explain("unpacking "+header.Name, err)
+		}
+	}
+	return u.stats, source.explain("reading the end", finish(zipped))
+}
+
+func normal(l Limits) Limits {
+	if l.Bytes <= 0 {
+		l.Bytes = math.MaxInt64
+	}
+	if l.Files <= 0 {
+		l.Files = math.MaxInt64
+	}
+	return l
+}
+
+// finish reads to the end of the gzip stream, because only there its checksum
+// is compared.
+func finish(zipped io.Reader) error {
+	n, err := io.CopyN(io.Discard, zipped, maxTrailer)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err == nil && n == maxTrailer {
+		return fmt.Errorf("%w: data after the end of the archive", ErrCorrupt)
+	}
+	return err //nolint:wrapcheck // explained by the caller
+}
+
+type unpacker struct {
+	root   *os.Root
+	limits Limits
+	stats  Stats
+	buf    []byte
+}
+
+func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
+	name := filepath.FromSlash(path.Clean(header.Name))
+	if !filepath.IsLocal(name) {
+		return fmt.Errorf("%w: the path leaves the target", ErrUnsafe)
+	}
+	switch header.Typeflag {
+	case tar.TypeXGlobalHeader:
+		return nil
+	case tar.TypeDir:
+		return u.dir(name, header.FileInfo().Mode())
+	case tar.TypeReg:
+		return u.file(name, header, content)
+	default:
+		return fmt.Errorf("%w: only files and directories are allowed, not type %q", ErrUnsafe, header.Typeflag)
+	}
+}
+
+func (u *unpacker) dir(name string, mode fs.FileMode) error {
+	if name == "." {
+		return nil
+	}
+	return u.root.MkdirAll(name, mode.Perm()|0o700) //nolint:wrapcheck // wrapped with the name by the caller
+}
+
+func (u *unpacker) file(name string, header *tar.Header, content io.Reader) error {
+	u.stats.Files++
+	if u.stats.Files > u.limits.Files {
+		return fmt.Errorf("%w: more than %d files", ErrTooLarge, u.limits.Files)
+	}
+	if header.Size > u.limits.Bytes-u.stats.Bytes {
+		return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, u.limits.Bytes)
+	}
+	if err := u.root.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+		return err //nolint:wrapcheck // wrapped with the name by the caller
+	}
+	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, header.FileInfo().Mode().Perm()|0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: the file is in the archive twice", ErrCorrupt)
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped with the name by the caller
+	}
+	// The writer is wrapped so that CopyBuffer uses our buffer.
+	n, err := io.CopyBuffer(struct{ io.Writer }{f}, content, u.buf)
+	u.stats.Bytes += n
+	return errors.Join(err, f.Close())
+}
+
+// watchedReader stops with the context and remembers whether the source itself
+// broke, which is not the archive's fault.
+type watchedReader struct {
+	ctx context.Context //nolint:containedctx // the reader lives as long as one call
+	src io.Reader
+	err error
+}
+
+func (r *watchedReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		r.err = err
+		return 0, err //nolint:wrapcheck // the context's own error
+	}
+	n, err := r.src.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err //nolint:wrapcheck // a reader passes errors on
+}
+
+func (r *watchedReader) explain(doing string, err error) error {
+	_, onDisk := errors.AsType[*fs.PathError](err)
+	switch {
+	case err == nil:
+		return nil
+	case r.err != nil:
+		return fmt.Errorf("%s: %w", doing, r.err)
+	case onDisk || errors.Is(err, ErrUnsafe) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCorrupt):
+		return fmt.Errorf("%s: %w", doing, err)
+	default:
+		return fmt.Errorf("%s: %w: %w", doing, ErrCorrupt, err)
+	}
+}

@@ -1,0 +1,106 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+// ConfigApply asks to write the node's configuration from a mode and overrides.
+type ConfigApply struct {
+	Mode          string            `json:"mode,omitempty"`
+	Overrides     map[string]string `json:"overrides,omitempty"`
+	TargetVersion int               `json:"targetVersion,omitempty"`
+	// Incremental keeps what is on disk and changes only the overrides.
+	Incremental bool `json:"incremental,omitempty"`
+	// Moniker is the node's name; empty keeps the one on disk.
+	Moniker string `json:"moniker,omitempty"`
+}
+
+// Validate checks what can be checked without the node.
+func (p *ConfigApply) Validate() error {
+	if p.Mode == "" && !p.Incremental {
+		return api.InvalidField("mode", "config-apply: mode is required for non-incremental config resolution")
+	}
+	if p.TargetVersion < 0 {
+		return api.InvalidField("targetVersion", "%d is negative", p.TargetVersion)
+	}
+	return optionalText("moniker", p.Moniker, maxMoniker)
+}
+
+// ConfigPatch asks to merge raw TOML keys into files. null deletes a key.
+type ConfigPatch struct {
+	Files map[string]json.RawMessage `json:"files"`
+}
+
+// patchable are the files config-patch may touch.
+var patchable = []string{"app.toml", "client.toml", "config.toml"}
+
+// Validate checks what can be checked without the node.
+func (p *ConfigPatch) Validate() error {
+	if len(p.Files) == 0 {
+		return api.InvalidField("files", "config-patch: at least one file is required")
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
+		field := "files[" + name + "]"
+		if !slices.Contains(patchable, name) {
+			return api.InvalidField(field, "is not one of %v", patchable)
+		}
+		var tree map[string]json.RawMessage
+		if err := json.Unmarshal(p.Files[name], &tree); err != nil || tree == nil {
+			return api.InvalidField(field, "is not an object of keys")
+		}
+	}
+	return nil
+}
+
+// ConfigValidate asks whether the files on disk are a configuration seid can use.
+type ConfigValidate struct{}
+
+// ConfigReload asks to change keys that need no restart.
+type ConfigReload struct {
+	Fields map[string]string `json:"fields"`
+}
+
+// Validate checks what can be checked without the node.
+func (p *ConfigReload) Validate() error {
+	if len(p.Fields) == 0 {
+		return api.InvalidField("fields", "at least one is required")
+	}
+	return nil
+}
+
+// ConfigureStateSync asks to point the node at witnesses it can sync from.
+type ConfigureStateSync struct {
+	UseLocalSnapshot bool   `json:"useLocalSnapshot,omitempty"`
+	TrustPeriod      string `json:"trustPeriod,omitempty"`
+	BackfillBlocks   int64  `json:"backfillBlocks,omitempty"`
+	// RPCServers are host:port; empty means the hosts of the persistent peers.
+	RPCServers []string `json:"rpcServers,omitempty"`
+}
+
+// Validate checks what can be checked without the node.
+func (p *ConfigureStateSync) Validate() error {
+	if p.BackfillBlocks < 0 {
+		return api.InvalidField("backfillBlocks", "%d is negative", p.BackfillBlocks)
+	}
+	for i, server := range p.RPCServers {
+		host, port, err := net.SplitHostPort(server)
+		if err != nil || host == "" || port == "" {
+			return api.InvalidField(fmt.Sprintf("rpcServers[%d]", i), "%q is not of the form host:port", server)
+		}
+	}
+	return duration("trustPeriod", p.TrustPeriod)
+}
+
+// StateSync is the result of configure-state-sync.
+type StateSync struct {
+	TrustHeight int64    `json:"trustHeight"`
+	TrustHash   string   `json:"trustHash"`
+	RPCServers  []string `json:"rpcServers"`
+	Warnings    []string `json:"warnings,omitempty"`
+}

@@ -1,0 +1,75 @@
+package wire
+
+import "github.com/sei-operator/sei-operator/internal/sidecar/api"
+
+// StopSeid asks to end the chain process and leave it ended.
+type StopSeid struct{}
+
+// RestartSeid asks to end the chain process and waits until a new one answers.
+type RestartSeid struct{}
+
+// Stopped is the result of stop-seid.
+type Stopped struct {
+	// WasRunning: there was a process to end.
+	WasRunning bool `json:"wasRunning"`
+}
+
+// Restarted is the result of restart-seid.
+type Restarted struct {
+	// RPCServing is false only while a state sync keeps the RPC closed.
+	RPCServing bool `json:"rpcServing"`
+}
+
+// ResetData asks to empty the data directory.
+type ResetData struct {
+	// ResetSigningState also forgets what the validator signed last. Safe only
+	// when the key never signs for this chain again, or the chain starts anew.
+	ResetSigningState bool `json:"resetSigningState,omitempty"`
+}
+
+// WipedData is the result of reset-data.
+type WipedData struct {
+	// WipedBytes is -1 when the size could not be told.
+	WipedBytes int64 `json:"wipedBytes"`
+}
+
+// The conditions and actions of await-condition.
+const (
+	ConditionHeight     = "height"
+	ConditionCatchingUp = "catchingUp"
+
+	ActionSigterm = "SIGTERM_SEID"
+)
+
+// AwaitCondition asks to wait for the node, and optionally to end it then.
+type AwaitCondition struct {
+	Condition    string `json:"condition"`
+	TargetHeight int64  `json:"targetHeight,omitempty"`
+	Action       string `json:"action,omitempty"`
+	// Timeout bounds the wait, for example 30m; empty means no bound.
+	Timeout string `json:"timeout,omitempty"`
+}
+
+// Validate checks what can be checked without the node.
+func (p *AwaitCondition) Validate() error {
+	switch p.Condition {
+	case "":
+		return api.InvalidField("condition", "condition is required")
+	case ConditionCatchingUp:
+	case ConditionHeight:
+		if p.TargetHeight <= 0 {
+			return api.InvalidField("targetHeight", "has to be positive for condition height")
+		}
+	default:
+		return api.InvalidField("condition", "unknown condition %q", p.Condition)
+	}
+	if p.Action != "" && p.Action != ActionSigterm {
+		return api.InvalidField("action", "unknown action %q", p.Action)
+	}
+	return duration("timeout", p.Timeout)
+}
+
+// ConditionMet is the result of await-condition.
+type ConditionMet struct {
+	Height int64 `json:"height"`
+}

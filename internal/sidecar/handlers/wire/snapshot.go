@@ -1,0 +1,50 @@
+package wire
+
+import "github.com/sei-operator/sei-operator/internal/sidecar/api"
+
+// SnapshotRestore asks for the newest snapshot in the bucket, or the newest at or
+// below a height.
+type SnapshotRestore struct {
+	TargetHeight int64 `json:"targetHeight,omitempty"`
+}
+
+// Validate checks what can be checked without the node.
+func (p *SnapshotRestore) Validate() error {
+	if p.TargetHeight < 0 {
+		return api.InvalidField("targetHeight", "%d is negative", p.TargetHeight)
+	}
+	return nil
+}
+
+// RestoredSnapshot is the result of snapshot-restore.
+type RestoredSnapshot struct {
+	Height int64  `json:"height"`
+	Key    string `json:"key"`
+	Bytes  int64  `json:"bytes"`
+	// Verified: the archive matched its manifest.
+	Verified bool     `json:"verified"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// SnapshotUploadOnce asks to upload the newest finished snapshot.
+type SnapshotUploadOnce struct{}
+
+// The outcomes of snapshot-upload-once and why nothing was uploaded.
+const (
+	OutcomeUploaded = "uploaded"
+	OutcomeNoop     = "noop"
+	OutcomeError    = "error"
+
+	NoopFewSnapshots    = "fewer-than-2-snapshots"
+	NoopAlreadyUploaded = "already-uploaded"
+)
+
+// UploadedSnapshot is the result of snapshot-upload-once.
+type UploadedSnapshot struct {
+	Outcome    string `json:"outcome"`
+	NoopReason string `json:"noopReason,omitempty"`
+	Height     int64  `json:"height,omitempty"`
+	Key        string `json:"key,omitempty"`
+	SHA256     string `json:"sha256,omitempty"`
+	Bytes      int64  `json:"bytes,omitempty"`
+}
