@@ -1,0 +1,134 @@
+// Package process finds the running node among the processes that the sidecar
+// can see: the containers of a node's pod share their process namespace.
+//
+// It looks and signals; how long to wait and what to do afterwards is decided
+// elsewhere.
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/sei-operator/sei-operator/internal/seid"
+)
+
+// DefaultRoot is where the kernel shows its processes.
+const DefaultRoot = "/proc"
+
+// Table is a process table.
+type Table struct {
+	// Root is the directory that shows the processes; empty means DefaultRoot.
+	Root string
+}
+
+// Node is a running node.
+type Node struct {
+	PID int
+	// startedAt tells this process from a later one with the same PID.
+	startedAt string
+	root      string
+}
+
+// ErrNotRunning is returned by Find when there is no node.
+var ErrNotRunning = errors.New("no running seid found")
+
+// Find returns the node: the process whose command is seid and whose first
+// argument is start. That leaves out `seid init`, `seid tx` and wrappers that
+// have not yet become seid.
+func (t Table) Find() (*Node, error) {
+	root := t.Root
+	if root == "" {
+		root = DefaultRoot
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		isNode, err := isNode(filepath.Join(root, e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("looking at process %d: %w", pid, err)
+		}
+		if !isNode {
+			continue
+		}
+		started, alive := startTime(root, pid)
+		if alive {
+			return &Node{PID: pid, startedAt: started, root: root}, nil
+		}
+	}
+	return nil, ErrNotRunning
+}
+
+// Alive reports whether this very process still runs. A zombie does not: it has
+// ended and waits for its parent to notice.
+func (n *Node) Alive() bool {
+	started, alive := startTime(n.root, n.PID)
+	return alive && started == n.startedAt
+}
+
+// Signal sends a signal to the node, unless it has ended meanwhile.
+func (n *Node) Signal(sig syscall.Signal) error {
+	if !n.Alive() {
+		return ErrNotRunning
+	}
+	err := syscall.Kill(n.PID, sig)
+	if errors.Is(err, syscall.ESRCH) {
+		return ErrNotRunning
+	}
+	if err != nil {
+		return fmt.Errorf("sending %s to process %d: %w", sig, n.PID, err)
+	}
+	return nil
+}
+
+func isNode(dir string) (bool, error) {
+	comm, err := os.ReadFile(filepath.Join(dir, "comm"))
+	if gone(err) || err == nil && strings.TrimSpace(string(comm)) != seid.BinaryName {
+		return false, nil
+	}
+	if err != nil {
+		return false, err //nolint:wrapcheck // the caller names the process
+	}
+	cmdline, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+	if gone(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err //nolint:wrapcheck // the caller names the process
+	}
+	argv := bytes.Split(cmdline, []byte{0})
+	return len(argv) > 1 && filepath.Base(string(argv[0])) == seid.BinaryName && string(argv[1]) == "start", nil
+}
+
+// startTime reads when a process began, in clock ticks, from its stat line. The
+// command in parentheses may hold anything, so fields count from its end.
+func startTime(root string, pid int) (ticks string, alive bool) {
+	const state, started = 0, 19
+	stat, err := os.ReadFile(filepath.Join(root, strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return "", false
+	}
+	_, rest, found := bytes.Cut(stat[max(bytes.LastIndexByte(stat, ')'), 0):], []byte(") "))
+	fields := strings.Fields(string(rest))
+	if !found || len(fields) <= started || fields[state] == "Z" || fields[state] == "X" {
+		return "", false
+	}
+	return fields[started], true
+}
+
+// gone recognises a process that ended while it was looked at.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
+}
