@@ -1,0 +1,154 @@
+package metrics
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/statuspatch"
+)
+
+// Metrics is where the operator reports to. All methods may be called
+// concurrently.
+type Metrics struct {
+	counters   map[string]*prometheus.CounterVec
+	gauges     map[string]*prometheus.GaugeVec
+	histograms map[string]*prometheus.HistogramVec
+	plans      *activePlans
+}
+
+// Default is the process's Metrics, in the registry that the manager serves.
+var Default = sync.OnceValue(func() *Metrics {
+	m, err := New(ctrlmetrics.Registry, time.Now)
+	if err != nil {
+		panic(err) // a name is declared twice: every test of this package fails too
+	}
+	return m
+})
+
+// New registers all metrics. now is the clock of ages.
+func New(registry prometheus.Registerer, now func() time.Time) (*Metrics, error) {
+	m := &Metrics{
+		counters:   map[string]*prometheus.CounterVec{},
+		gauges:     map[string]*prometheus.GaugeVec{},
+		histograms: map[string]*prometheus.HistogramVec{},
+	}
+	for _, d := range Declarations() {
+		if err := registry.Register(m.collector(d, now)); err != nil {
+			return nil, fmt.Errorf("registering metric %s: %w", d.Name, err)
+		}
+	}
+	return m, nil
+}
+
+func (m *Metrics) collector(d Declaration, now func() time.Time) prometheus.Collector {
+	switch {
+	case d.Name == NamePlanActiveAge:
+		m.plans = newActivePlans(d, now)
+		return m.plans
+	case d.Type == Counter:
+		m.counters[d.Name] = prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
+		return m.counters[d.Name]
+	case d.Type == Gauge:
+		m.gauges[d.Name] = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.Name, Help: d.Help}, d.Labels)
+		return m.gauges[d.Name]
+	default:
+		m.histograms[d.Name] = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, Buckets: d.Buckets}, d.Labels)
+		return m.histograms[d.Name]
+	}
+}
+
+// statusPatches names the counter of each kind.
+var statusPatches = map[string]string{
+	seiv1.KindSeiNode:           NameNodeStatusPatches,
+	seiv1.KindSeiNodeDeployment: NameDeploymentStatusPatches,
+	seiv1.KindSeiNodeTask:       NameTaskStatusPatches,
+}
+
+// StatusPatches returns the function that counts status patches of a kind, for
+// statuspatch.NewWriter. It panics on a kind that is not ours, at start-up.
+func (m *Metrics) StatusPatches(kind string) statuspatch.CountFunc {
+	name, ok := statusPatches[kind]
+	if !ok {
+		panic("metrics: no status patches are counted for kind " + kind)
+	}
+	counter := m.counters[name]
+	return func(namespace, name string, result statuspatch.Result) {
+		counter.WithLabelValues(namespace, name, string(result)).Inc()
+	}
+}
+
+// ProbeOutcome is what a sidecar's health probe found.
+type ProbeOutcome string
+
+// The outcomes of a health probe.
+const (
+	ProbeReady       ProbeOutcome = "ready"
+	ProbeNotReady    ProbeOutcome = "not_ready"
+	ProbeUnreachable ProbeOutcome = "unreachable"
+)
+
+// SidecarProbed counts a health probe.
+func (m *Metrics) SidecarProbed(namespace string, outcome ProbeOutcome) {
+	m.counters[NameSidecarProbes].WithLabelValues(namespace, string(outcome)).Inc()
+}
+
+// TaskEnded records how long a task of a plan took.
+func (m *Metrics) TaskEnded(kind, task string, status seiv1.TaskStatus, took time.Duration) {
+	m.histograms[NameTaskDuration].WithLabelValues(kind, bounded(task), string(status)).Observe(max(took, 0).Seconds())
+}
+
+// TaskRetried counts an attempt of a task beyond the first.
+func (m *Metrics) TaskRetried(kind, task string) {
+	m.counters[NameTaskRetries].WithLabelValues(kind, bounded(task)).Inc()
+}
+
+// PlanEnded records how long a plan took.
+func (m *Metrics) PlanEnded(kind, reason string, outcome seiv1.PlanOutcome, took time.Duration) {
+	m.histograms[NamePlanDuration].WithLabelValues(kind, bounded(reason), string(outcome)).Observe(max(took, 0).Seconds())
+}
+
+// PlanActive notes the plan an object works on; nil notes that there is none.
+func (m *Metrics) PlanActive(kind, namespace, name string, plan *seiv1.TaskPlan) {
+	m.plans.set(objectKey{kind, namespace, name}, plan)
+}
+
+// SetBuildInfo says what is running.
+func (m *Metrics) SetBuildInfo(version, commit string) {
+	gauge := m.gauges[NameBuildInfo]
+	gauge.Reset()
+	gauge.WithLabelValues(version, commit, runtime.Version()).Set(1)
+}
+
+// Forget removes every series of a deleted object.
+func (m *Metrics) Forget(kind, namespace, name string) {
+	labels := prometheus.Labels{labelNamespace: namespace, labelName: name}
+	if counter, ok := m.counters[statusPatches[kind]]; ok {
+		counter.DeletePartialMatch(labels)
+	}
+	m.plans.set(objectKey{kind, namespace, name}, nil)
+	if kind == seiv1.KindSeiNode {
+		for _, perNode := range []string{NameNodePhase, NameSidecarReady, NameKeyReserved} {
+			m.gauges[perNode].DeletePartialMatch(labels)
+		}
+	}
+}
+
+// bounded keeps label values to the short words that reasons and task types are.
+func bounded(value string) string {
+	if value == "" || len(value) > 64 {
+		return "Other"
+	}
+	for _, r := range value {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && r != '-' && (r < '0' || r > '9') {
+			return "Other"
+		}
+	}
+	return value
+}

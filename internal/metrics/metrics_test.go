@@ -1,0 +1,196 @@
+package metrics_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/common/expfmt"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/statuspatch"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func newMetrics(t *testing.T) (*metrics.Metrics, *prometheus.Registry) {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	m, err := metrics.New(registry, func() time.Time { return start.Add(time.Hour) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, registry
+}
+
+// series lists what is exposed of the named metrics, without buckets.
+func series(t *testing.T, registry prometheus.Gatherer, names ...string) []string {
+	t.Helper()
+	text, err := testutil.GatherAndFormat(registry, expfmt.TypeTextPlain, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") && !strings.Contains(line, "_bucket{") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+func expect(t *testing.T, registry prometheus.Gatherer, name string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, series(t, registry, name)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// touchEverything writes every metric at least once, for the named object of
+// each kind.
+func touchEverything(m *metrics.Metrics, name string) {
+	for _, kind := range []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment, seiv1.KindSeiNodeTask} {
+		for _, result := range statuspatch.Results() {
+			m.StatusPatches(kind)("sei", name, result)
+		}
+		started := metav1.NewTime(start)
+		m.PlanActive(kind, "sei", name, &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "NewNode", StartedAt: &started})
+	}
+	before, after := node(name), node(name)
+	before.Status.Phase, before.Status.PhaseTransitionTime = seiv1.NodeInitializing, at(0)
+	after.Status.Phase, after.Status.PhaseTransitionTime = seiv1.NodeRunning, at(90)
+	after.Status.ConsensusAddress = "AB12"
+	after.Status.Plan = &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "NewNode", StartedAt: at(0)}
+	after.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionSidecarReady, Status: metav1.ConditionTrue}}
+	m.NodeObserved(before, after)
+	m.SidecarProbed("sei", metrics.ProbeReady)
+	m.PlanEnded(seiv1.KindSeiNode, "NewNode", seiv1.OutcomeComplete, time.Minute)
+	m.TaskEnded(seiv1.KindSeiNode, "mark-ready", seiv1.TaskComplete, time.Second)
+	m.TaskRetried(seiv1.KindSeiNode, "mark-ready")
+	m.SetBuildInfo("v1", "abc")
+}
+
+func node(name string) *seiv1.SeiNode {
+	return &seiv1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: name}}
+}
+
+func at(seconds int) *metav1.Time {
+	moment := metav1.NewTime(start.Add(time.Duration(seconds) * time.Second))
+	return &moment
+}
+
+func TestDeclarations_EveryMetricIsExposedOnceTouched(t *testing.T) {
+	m, registry := newMetrics(t)
+	touchEverything(m, "rpc-0")
+	for _, d := range metrics.Declarations() {
+		if len(series(t, registry, d.Name)) == 0 {
+			t.Errorf("%s is declared and never written", d.Name)
+		}
+		if d.Help == "" || !strings.HasSuffix(d.Help, ".") {
+			t.Errorf("%s: help %q is no sentence", d.Name, d.Help)
+		}
+		if (d.Type == metrics.Counter) != strings.HasSuffix(d.Name, "_total") {
+			t.Errorf("%s: counters, and only they, end in _total", d.Name)
+		}
+	}
+	problems, err := testutil.GatherAndLint(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// A3.
+func TestForget_RemovesEverySeriesOfTheObjectAndNoOther(t *testing.T) {
+	m, registry := newMetrics(t)
+	touchEverything(m, "rpc-0")
+	touchEverything(m, "rpc-1")
+	for _, kind := range []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment, seiv1.KindSeiNodeTask} {
+		m.Forget(kind, "sei", "rpc-0")
+	}
+	for _, d := range metrics.Declarations() {
+		lines := series(t, registry, d.Name)
+		for _, line := range lines {
+			if strings.Contains(line, `"rpc-0"`) {
+				t.Errorf("left behind: %s", line)
+			}
+		}
+		if d.PerObject() && len(lines) == 0 {
+			t.Errorf("%s: the series of another object are gone too", d.Name)
+		}
+	}
+}
+
+func TestForget_OfOneKind_KeepsANamesakeOfAnother(t *testing.T) {
+	m, registry := newMetrics(t)
+	touchEverything(m, "x")
+	m.Forget(seiv1.KindSeiNodeTask, "sei", "x")
+	if len(series(t, registry, metrics.NameNodePhase)) == 0 || len(series(t, registry, metrics.NameNodeStatusPatches)) == 0 {
+		t.Error("forgetting a SeiNodeTask removed series of a SeiNode")
+	}
+	if len(series(t, registry, metrics.NameTaskStatusPatches)) != 0 {
+		t.Error("series of the SeiNodeTask are left")
+	}
+}
+
+// A1.
+func TestStatusPatches_CountsByKindAndResult(t *testing.T) {
+	m, registry := newMetrics(t)
+	m.StatusPatches(seiv1.KindSeiNodeDeployment)("sei", "rpc", statuspatch.Noop)
+	m.StatusPatches(seiv1.KindSeiNodeDeployment)("sei", "rpc", statuspatch.Noop)
+	m.StatusPatches(seiv1.KindSeiNodeDeployment)("sei", "rpc", statuspatch.Changed)
+	expect(t, registry, "seinodedeployment_status_patches_total",
+		`seinodedeployment_status_patches_total{name="rpc",namespace="sei",result="changed"} 1`,
+		`seinodedeployment_status_patches_total{name="rpc",namespace="sei",result="noop"} 2`)
+	expect(t, registry, "seinode_status_patches_total")
+}
+
+func TestStatusPatches_ForeignKind_Panics(t *testing.T) {
+	m, _ := newMetrics(t)
+	defer func() {
+		if recover() == nil {
+			t.Error("a kind without a counter was accepted")
+		}
+	}()
+	m.StatusPatches("Pod")
+}
+
+// A3.
+func TestDefault_IsInTheRegistryTheManagerServes(t *testing.T) {
+	metrics.Default().SetBuildInfo("v1.2.3", "abc")
+	lines := series(t, ctrlmetrics.Registry, metrics.NameBuildInfo)
+	if len(lines) != 1 || !strings.Contains(lines[0], `version="v1.2.3"`) {
+		t.Errorf("build info is %v", lines)
+	}
+	if metrics.Default() != metrics.Default() {
+		t.Error("two defaults")
+	}
+}
+
+func TestPlanActive_AgeGrowsUntilThePlanEnds(t *testing.T) {
+	m, registry := newMetrics(t)
+	m.PlanActive(seiv1.KindSeiNode, "sei", "rpc-0", &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "ImageChanged", StartedAt: at(600)})
+	expect(t, registry, metrics.NamePlanActiveAge,
+		`sei_plan_active_age_seconds{kind="SeiNode",name="rpc-0",namespace="sei",reason="ImageChanged"} 3000`)
+	m.PlanActive(seiv1.KindSeiNode, "sei", "rpc-0", &seiv1.TaskPlan{Phase: seiv1.PlanFailed, Reason: "ImageChanged", StartedAt: at(600)})
+	expect(t, registry, metrics.NamePlanActiveAge)
+}
+
+func TestLabels_WordsNobodyDeclared_BecomeOther(t *testing.T) {
+	m, registry := newMetrics(t)
+	for _, task := range []string{"", "héight", "with space", strings.Repeat("x", 65)} {
+		m.TaskRetried(seiv1.KindSeiNode, task)
+	}
+	m.TaskRetried(seiv1.KindSeiNode, "mark-ready")
+	expect(t, registry, metrics.NameTaskRetries,
+		`sei_plan_task_retries_total{kind="SeiNode",task="Other"} 4`,
+		`sei_plan_task_retries_total{kind="SeiNode",task="mark-ready"} 1`)
+}
