@@ -6,7 +6,6 @@ import (
 )
 
 // GenesisCeremony starts a new chain with a fleet's validators.
-// +kubebuilder:validation:XValidation:rule="!has(self.overrides) || self.overrides.all(k, k.contains('.') && !k.startsWith('.') && !k.endsWith('.'))",message="an override key is a dotted path into app_state with at least two parts, for example gov.voting_params.voting_period"
 type GenesisCeremony struct {
 	// chainId of the new chain; the same as template.spec.chainId.
 	// +kubebuilder:validation:MinLength=1
@@ -31,7 +30,8 @@ type GenesisCeremony struct {
 	// +optional
 	Accounts []GenesisAccount `json:"accounts,omitempty"`
 	// overrides set single values of the genesis: a dotted path below
-	// app_state, and the JSON value that goes there.
+	// app_state with at least two parts, for example
+	// gov.voting_params.voting_period, and the JSON value that goes there.
 	// +kubebuilder:validation:MaxProperties=256
 	// +optional
 	Overrides map[string]apiextensionsv1.JSON `json:"overrides,omitempty"`

@@ -23,7 +23,7 @@ type PeerAddress string
 type StaticPeers struct {
 	// addresses are nodeid@host:port each; the node id is 40 hexadecimal digits.
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:MaxItems=128
 	// +listType=atomic
 	Addresses []PeerAddress `json:"addresses"`
 }
