@@ -188,14 +188,19 @@ func (e *Engine) Delete(id string) error {
 	return nil
 }
 
-// Close cancels what runs, waits for it until ctx ends, and closes the store.
-// Tasks that did not finish stay running on disk and are run again by the next
-// process.
-func (e *Engine) Close(ctx context.Context) error {
+// Stop cancels what runs, wakes everybody who waits and accepts nothing new.
+// Tasks can still be looked at.
+func (e *Engine) Stop() {
 	e.write.Lock()
+	defer e.write.Unlock()
 	e.cancel()
-	e.write.Unlock()
+}
 
+// Close stops the engine, waits for its tasks until ctx ends, and closes the
+// store. Tasks that did not finish stay running on disk and are run again by the
+// next process.
+func (e *Engine) Close(ctx context.Context) error {
+	e.Stop()
 	idle := make(chan struct{})
 	go func() {
 		e.wg.Wait()

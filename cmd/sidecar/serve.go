@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/server"
+	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
+)
+
+// storeName is not sidecar.db: homes that ran the public sidecar have an SQLite
+// file of that name, which stays as it is.
+const storeName = "sidecar.bolt"
+
+// A pod has 30 s between the signal and its end. Requests and tasks share 25 s.
+const (
+	requestGrace = 10 * time.Second
+	taskGrace    = 15 * time.Second
+)
+
+func serveCommand() *cobra.Command {
+	var home string
+	var port int
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the task API for the node in this pod",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := portFromEnv(cmd, &port, os.LookupEnv); err != nil {
+				return err
+			}
+			s, err := readSettings(os.LookupEnv, home, port)
+			if err != nil {
+				return err
+			}
+			// Children of this process have no business with the passphrase.
+			if err := os.Unsetenv(envKeyringPassword); err != nil {
+				return fmt.Errorf("forgetting %s: %w", envKeyringPassword, err)
+			}
+			return serve(cmd.Context(), s, newLogger())
+		},
+	}
+	cmd.Flags().StringVar(&home, "home", cmp.Or(os.Getenv(envHome), defaultHome), "the node's home directory ($"+envHome+")")
+	addPortFlag(cmd, &port)
+	return cmd
+}
+
+func serve(ctx context.Context, s settings, log *slog.Logger) error {
+	for _, dir := range []string{"config", "data"} {
+		if err := os.MkdirAll(filepath.Join(s.Home, dir), 0o755); err != nil {
+			return fmt.Errorf("making the home: %w", err)
+		}
+	}
+	// The address is taken first: a process that cannot serve must not run tasks.
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	defer func() { _ = listener.Close() }()
+
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	tasks, err := engine.Open(engine.Config{
+		Path: filepath.Join(s.Home, storeName), Handlers: taskHandlers(s, registry), Log: log, Registry: registry,
+	})
+	if err != nil {
+		return err
+	}
+	handler := server.New(server.Config{
+		Tasks: tasks, Auth: authenticator(ctx, s), Identity: server.Identity{Node: s.Node, PodUID: s.PodUID},
+		NodeID: server.NodeIDFrom(s.Home), Version: buildVersion(), Registry: registry, Log: log,
+	})
+	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
+
+	// Tasks are told first, so that long polls end and requests can drain.
+	stop := context.AfterFunc(ctx, tasks.Stop)
+	defer stop()
+	serveErr := server.Serve(ctx, listener, handler, log, requestGrace)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), taskGrace)
+	defer cancel()
+	return errors.Join(serveErr, tasks.Close(bounded))
+}
+
+func authenticator(ctx context.Context, s settings) auth.Authenticator {
+	switch s.AuthMode {
+	case modeTrustedHeader:
+		return auth.TrustedHeader{}
+	case modeUnauthenticated:
+		return auth.Open{}
+	}
+	keys := &auth.Cluster{Server: s.APIServer, TokenFile: s.APIToken, CAFile: s.APICA, Clock: clock.RealClock{}}
+	// Asked for ahead of the first caller, who then need not wait.
+	go func() { _, _, _ = keys.Lookup(ctx, "") }()
+	return &auth.Kubernetes{Keys: keys, Audience: api.TokenAudience, Subjects: s.Subjects, Clock: clock.RealClock{}}
+}

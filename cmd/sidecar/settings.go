@@ -1,0 +1,256 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/homeinit"
+	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
+)
+
+// The environment of the sidecar.
+const (
+	envHome            = "SEI_HOME"
+	envPort            = "SEI_SIDECAR_PORT"
+	envBind            = "SEI_SIDECAR_BIND_ADDRESS"
+	envChainID         = "SEI_CHAIN_ID"
+	envSeid            = "SEI_SEID_BINARY"
+	envGenesisBucket   = "SEI_GENESIS_BUCKET"
+	envSnapshotBucket  = "SEI_SNAPSHOT_BUCKET"
+	envUploadInterval  = "SEI_SNAPSHOT_UPLOAD_INTERVAL"
+	envUploadTimeout   = "SEI_SNAPSHOT_UPLOAD_TIMEOUT"
+	envAuthMode        = "SEI_SIDECAR_AUTHN_MODE"
+	envSubjects        = "SEI_SIDECAR_ALLOWED_SUBJECTS"
+	envAPIServer       = "SEI_SIDECAR_APISERVER_URL"
+	envAPIToken        = "SEI_SIDECAR_APISERVER_TOKEN_FILE"
+	envAPICA           = "SEI_SIDECAR_APISERVER_CA_FILE"
+	envNodeNamespace   = "SEI_NODE_NAMESPACE"
+	envNodeName        = "SEI_NODE_NAME"
+	envPodUID          = "SEI_POD_UID"
+	envKeyringBackend  = "SEI_KEYRING_BACKEND"
+	envKeyringDir      = "SEI_KEYRING_DIR"
+	envKeyringPassword = "SEI_KEYRING_PASSPHRASE"
+	envInCluster       = "KUBERNETES_SERVICE_HOST"
+)
+
+const (
+	defaultHome           = "/sei"
+	defaultSeid           = "seid"
+	defaultUploadInterval = 168 * time.Hour
+	defaultUploadTimeout  = 2 * time.Hour
+)
+
+// The ways of knowing a caller.
+const (
+	modeKubernetes      = "kubernetes"
+	modeTrustedHeader   = "trusted-header"
+	modeUnauthenticated = "unauthenticated"
+)
+
+// settings are what the environment says, checked and with defaults.
+type settings struct {
+	Home           string
+	ChainID        string
+	Seid           string
+	Listen         string
+	GenesisBucket  string
+	SnapshotBucket string
+	UploadInterval time.Duration
+	UploadTimeout  time.Duration
+
+	AuthMode  string
+	Subjects  []string
+	APIServer string
+	APIToken  string
+	APICA     string
+	Node      string
+	PodUID    string
+
+	KeyringBackend    string
+	KeyringDir        string
+	KeyringPassphrase string
+}
+
+// environment reads variables and collects what is wrong with them, so that a
+// user sees all mistakes at once.
+type environment struct {
+	lookup func(string) (string, bool)
+	wrong  []error
+}
+
+func (e *environment) get(name string) string {
+	value, _ := e.lookup(name)
+	return strings.TrimSpace(value)
+}
+
+func (e *environment) reject(name, format string, args ...any) {
+	e.wrong = append(e.wrong, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...)))
+}
+
+func (e *environment) required(name, why string) string {
+	value := e.get(name)
+	if value == "" {
+		e.wrong = append(e.wrong, fmt.Errorf("required environment variable %s is not set%s", name, why))
+	}
+	return value
+}
+
+func (e *environment) duration(name string, fallback time.Duration) time.Duration {
+	raw := e.get(name)
+	if raw == "" {
+		return fallback
+	}
+	d, err := time.ParseDuration(raw)
+	if err != nil || d <= 0 {
+		e.reject(name, "%q is no duration such as 2h", raw)
+	}
+	return d
+}
+
+func (e *environment) choice(name, value string, allowed ...string) string {
+	if !slices.Contains(allowed, value) {
+		e.reject(name, "%q is none of %s", value, strings.Join(allowed, ", "))
+	}
+	return value
+}
+
+// bucket reads a bucket either as an address, or as the name and region of an
+// S3 bucket.
+func (e *environment) bucket(prefix string) string {
+	name, address := e.get(prefix), e.get(prefix+"_URL")
+	region := e.get(strings.TrimSuffix(prefix, "_BUCKET") + "_REGION")
+	switch {
+	case address != "" && name != "":
+		e.reject(prefix+"_URL", "set either this or %s, not both", prefix)
+	case address != "":
+		if u, err := url.Parse(address); err != nil || u.Scheme == "" {
+			e.reject(prefix+"_URL", "%q is no bucket address such as s3://name or gs://name", address)
+		}
+	case name != "":
+		u := url.URL{Scheme: "s3", Host: name}
+		if region != "" {
+			u.RawQuery = url.Values{"region": {region}}.Encode()
+		}
+		return u.String()
+	}
+	return address
+}
+
+func readSettings(lookup func(string) (string, bool), home string, port int) (settings, error) {
+	env := &environment{lookup: lookup}
+	s := settings{
+		Home:           home,
+		ChainID:        env.required(envChainID, ""),
+		Seid:           cmp.Or(env.get(envSeid), defaultSeid),
+		GenesisBucket:  env.bucket(envGenesisBucket),
+		SnapshotBucket: env.bucket(envSnapshotBucket),
+		UploadInterval: env.duration(envUploadInterval, defaultUploadInterval),
+		UploadTimeout:  env.duration(envUploadTimeout, defaultUploadTimeout),
+	}
+	s.readAuth(env, port)
+	s.readKeyring(env)
+	if len(env.wrong) > 0 {
+		return settings{}, errors.Join(env.wrong...)
+	}
+	return s, nil
+}
+
+func (s *settings) readAuth(env *environment, port int) {
+	mode := strings.ToLower(env.get(envAuthMode))
+	if mode == "" {
+		mode = modeUnauthenticated
+		if env.get(envInCluster) != "" {
+			mode = modeKubernetes
+		}
+	}
+	s.AuthMode = env.choice(envAuthMode, mode, modeKubernetes, modeTrustedHeader, modeUnauthenticated)
+	bind := env.get(envBind)
+	if s.AuthMode != modeKubernetes {
+		bind = cmp.Or(bind, "127.0.0.1")
+		if !isLoopback(bind) {
+			env.reject(envBind, "%q is not a loopback address, which %s=%s asks for", bind, envAuthMode, s.AuthMode)
+		}
+	}
+	s.Listen = net.JoinHostPort(bind, strconv.Itoa(port))
+
+	if namespace, name := env.get(envNodeNamespace), env.get(envNodeName); namespace != "" && name != "" {
+		s.Node = namespace + "/" + name
+	}
+	s.PodUID = env.get(envPodUID)
+	if s.AuthMode == modeKubernetes {
+		s.readKubernetes(env)
+	}
+}
+
+func (s *settings) readKubernetes(env *environment) {
+	why := fmt.Sprintf(" (%s=%s needs it)", envAuthMode, modeKubernetes)
+	for subject := range strings.SplitSeq(env.required(envSubjects, why), ",") {
+		if subject = strings.TrimSpace(subject); subject == "" {
+			continue
+		}
+		if !strings.HasPrefix(subject, "system:serviceaccount:") || strings.Count(subject, ":") != 3 {
+			env.reject(envSubjects, "%q does not have the form system:serviceaccount:NAMESPACE:NAME", subject)
+		}
+		s.Subjects = append(s.Subjects, subject)
+	}
+	env.required(envNodeNamespace, why)
+	env.required(envNodeName, why)
+	env.required(envPodUID, why)
+	s.APIServer = cmp.Or(env.get(envAPIServer), auth.DefaultAPIServer)
+	s.APIToken = cmp.Or(env.get(envAPIToken), auth.DefaultTokenFile)
+	s.APICA = cmp.Or(env.get(envAPICA), auth.DefaultCAFile)
+	if u, err := url.Parse(s.APIServer); err != nil || u.Scheme != "https" || u.Host == "" {
+		env.reject(envAPIServer, "%q is no https address", s.APIServer)
+	}
+}
+
+func (s *settings) readKeyring(env *environment) {
+	s.KeyringBackend = env.get(envKeyringBackend)
+	if s.KeyringBackend == "" {
+		return
+	}
+	env.choice(envKeyringBackend, s.KeyringBackend, homeinit.KeyringBackends...)
+	s.KeyringDir = env.get(envKeyringDir)
+	if s.KeyringBackend == "file" {
+		s.KeyringPassphrase = env.required(envKeyringPassword, fmt.Sprintf(" (%s=file needs it)", envKeyringBackend))
+	}
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && addr.IsLoopback()
+}
+
+func addPortFlag(cmd *cobra.Command, port *int) {
+	cmd.Flags().IntVar(port, "port", api.DefaultPort, "the sidecar's port ($"+envPort+")")
+}
+
+// portFromEnv lets the environment decide unless the flag was given.
+func portFromEnv(cmd *cobra.Command, port *int, lookup func(string) (string, bool)) error {
+	raw, _ := lookup(envPort)
+	if raw = strings.TrimSpace(raw); raw != "" && !cmd.Flags().Changed("port") {
+		n, err := strconv.Atoi(raw)
+		if err != nil {
+			return fmt.Errorf("%s: %q is no port number", envPort, raw)
+		}
+		*port = n
+	}
+	if *port < 0 || *port > 65535 {
+		return fmt.Errorf("%s: %d is no port number", envPort, *port)
+	}
+	return nil
+}

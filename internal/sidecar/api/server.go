@@ -1,0 +1,41 @@
+package api
+
+// Request headers by which a caller says whom it means. A sidecar that is
+// somebody else answers 421: pod addresses are reused.
+const (
+	HeaderNode   = "Sei-Node" // namespace/name of the SeiNode
+	HeaderPodUID = "Sei-Pod-Uid"
+)
+
+// Level numbers the additions to the v0 API. It grows by one with every addition
+// that a caller may want to depend on.
+const Level = 1
+
+// TokenAudience is the audience of the service-account tokens that sidecars accept.
+const TokenAudience = "sei-sidecar"
+
+// DefaultPort is the port that sidecars listen on.
+const DefaultPort = 7777
+
+// Version is the body of GET /v0/version.
+type Version struct {
+	Version   string     `json:"version"`
+	APILevel  int        `json:"apiLevel"`
+	TaskTypes []TaskType `json:"taskTypes"`
+}
+
+// The states in GET /v0/status.
+const (
+	StatusInitializing = "Initializing"
+	StatusReady        = "Ready"
+)
+
+// Status is the body of GET /v0/status.
+type Status struct {
+	Status string `json:"status"`
+}
+
+// NodeID is the body of GET /v0/node-id.
+type NodeID struct {
+	NodeID string `json:"nodeId"`
+}

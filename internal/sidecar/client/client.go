@@ -1,0 +1,123 @@
+// Package client is how the operator and the command-line plugin talk to a
+// node's sidecar. It knows the wire and nothing of Kubernetes: where a sidecar
+// is and which token opens it are given to it.
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+// Sidecar is one node's sidecar.
+type Sidecar interface {
+	// Health asks whether the start gate is open. An error says nothing about
+	// the gate.
+	Health(ctx context.Context) (Health, error)
+	Version(ctx context.Context) (api.Version, error)
+	NodeID(ctx context.Context) (string, error)
+	// Submit stores a task and returns its id.
+	Submit(ctx context.Context, task api.TaskRequest) (id string, err error)
+	// Get shows a task. With a positive wait the sidecar answers when the task
+	// has ended, or after that time.
+	Get(ctx context.Context, id string, wait time.Duration) (api.TaskResult, error)
+	List(ctx context.Context) ([]api.TaskResult, error)
+	Delete(ctx context.Context, id string) error
+}
+
+// Dialer gives the sidecar of a target. It does not connect.
+type Dialer interface {
+	Sidecar(t Target) Sidecar
+}
+
+// Health is the state of a node's start gate.
+type Health string
+
+// The states of the start gate.
+const (
+	Ready    Health = "Ready"
+	NotReady Health = "NotReady"
+)
+
+// Target is whom a caller means.
+type Target struct {
+	// Address is the ip:port to connect to.
+	Address string
+	// Node is the SeiNode's namespace/name and PodUID its pod's UID. A sidecar
+	// that is somebody else refuses. Empty means "whoever is there".
+	Node   string
+	PodUID string
+}
+
+// TokenSource gives the bearer token for the next request.
+type TokenSource interface {
+	Token(ctx context.Context) (string, error)
+}
+
+// TokenFile is a TokenSource that reads a projected service-account token. It
+// reads the file every time, because the kubelet replaces it.
+type TokenFile string
+
+// Token implements TokenSource.
+func (f TokenFile) Token(context.Context) (string, error) {
+	raw, err := os.ReadFile(string(f))
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(raw))
+	if token == "" {
+		return "", errors.New(string(f) + " is empty")
+	}
+	return token, nil
+}
+
+// Options of a Pool.
+type Options struct {
+	// Tokens is nil for sidecars that ask for none.
+	Tokens TokenSource
+	// Timeout bounds one call, apart from the wait that Get was given. The
+	// default is 5 s.
+	Timeout time.Duration
+	// HealthTimeout bounds one health check. The default is 2 s.
+	HealthTimeout time.Duration
+}
+
+// Pool is a Dialer. All its sidecars share one set of connections.
+type Pool struct {
+	opts Options
+	http *http.Client
+}
+
+// NewPool makes a Pool.
+func NewPool(opts Options) *Pool {
+	if opts.Timeout <= 0 {
+		opts.Timeout = 5 * time.Second
+	}
+	if opts.HealthTimeout <= 0 {
+		opts.HealthTimeout = 2 * time.Second
+	}
+	return &Pool{opts: opts, http: &http.Client{
+		// No proxy: a sidecar is reached by its pod's own address.
+		Transport: &http.Transport{
+			DialContext:         (&net.Dialer{Timeout: opts.Timeout, KeepAlive: 30 * time.Second}).DialContext,
+			MaxIdleConns:        1024,
+			MaxIdleConnsPerHost: 2,
+			// The sidecar closes idle connections after 60 s; we let go first.
+			IdleConnTimeout: 45 * time.Second,
+		},
+		// A sidecar never redirects; whoever does is not one, and gets no token.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Sidecar implements Dialer.
+func (p *Pool) Sidecar(t Target) Sidecar { return &remote{pool: p, target: t} }
+
+// CloseIdle closes connections that nobody uses.
+func (p *Pool) CloseIdle() { p.http.CloseIdleConnections() }

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
+)
+
+// meant turns away requests that name another node or pod: the address they came
+// to belonged to somebody else when the caller looked it up.
+func (s *server) meant(next http.Handler) http.Handler {
+	mismatch := func(r *http.Request, header, own string) string {
+		meant := r.Header.Get(header)
+		if meant == "" || own == "" || meant == own {
+			return ""
+		}
+		return fmt.Sprintf("this is %s, the request is for %s", own, meant)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for header, own := range map[string]string{
+			api.HeaderNode: s.Identity.Node, api.HeaderPodUID: s.Identity.PodUID,
+		} {
+			if wrong := mismatch(r, header, own); wrong != "" {
+				respondError(w, http.StatusMisdirectedRequest, wrong, &api.ErrorDetail{
+					Code: api.CodeWrongNode, Retryable: true, Field: header, Hint: "look the pod's address up again",
+				})
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+type callerKey struct{}
+
+// authenticated lets known callers pass and notes who they are.
+func (s *server) authenticated(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := s.Auth.Authenticate(r)
+		if err != nil {
+			s.reject(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
+	})
+}
+
+func (s *server) reject(w http.ResponseWriter, r *http.Request, err error) {
+	rejection, ok := errors.AsType[*auth.Rejection](err)
+	if !ok {
+		rejection = &auth.Rejection{Status: http.StatusInternalServerError, Reason: "internal", Message: err.Error()}
+	}
+	s.rejections.WithLabelValues(rejection.Reason).Inc()
+	s.Log.Warn("request rejected", "method", r.Method, "path", r.URL.Path, "remote", r.RemoteAddr,
+		"status", rejection.Status, "reason", rejection.Reason, "message", rejection.Message)
+	detail := &api.ErrorDetail{Code: api.CodeUnauthenticated}
+	switch rejection.Status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusForbidden:
+		detail.Code = api.CodeForbidden
+	default:
+		detail.Code, detail.Retryable = api.CodeUnavailable, true
+		w.Header().Set("Retry-After", retryAfter)
+	}
+	respondError(w, rejection.Status, rejection.Message, detail)
+}
+
+// audited logs every request that may change something together with its caller.
+func (s *server) audited(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		seen := &statusRecorder{ResponseWriter: w, status: http.StatusOK}
+		note := &auditNote{}
+		r = r.WithContext(context.WithValue(r.Context(), auditKey{}, note))
+		next.ServeHTTP(seen, r)
+		s.Log.Info("request", "caller", r.Context().Value(callerKey{}), "method", r.Method, "path", r.URL.Path,
+			"remote", r.RemoteAddr, "status", seen.status, "task", note.task, "type", note.taskType)
+	})
+}
+
+type auditKey struct{}
+
+// auditNote is what a handler adds to the log line of its request. Parameters
+// are never part of it.
+type auditNote struct {
+	task     string
+	taskType api.TaskType
+}
+
+func noteTask(r *http.Request, id string, t api.TaskType) {
+	if note, ok := r.Context().Value(auditKey{}).(*auditNote); ok {
+		note.task, note.taskType = id, t
+	}
+}
+
+type statusRecorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusRecorder) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,96 @@
+// Package server speaks the sidecar's v0 HTTP API: it turns requests into calls
+// of the engine and the engine's answers into status codes and JSON. Decisions
+// about tasks live in the engine, decisions about callers in auth.
+package server
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
+)
+
+// Tasks is the engine as the server sees it.
+type Tasks interface {
+	Submit(api.TaskRequest) (id string, err error)
+	Get(id string) (api.TaskResult, error)
+	Wait(ctx context.Context, id string) (api.TaskResult, error)
+	List() ([]api.TaskResult, error)
+	Delete(id string) error
+	Types() []api.TaskType
+	Ready() bool
+	Ping() error
+}
+
+// Registry is where the server's metrics are registered and served from.
+type Registry interface {
+	prometheus.Registerer
+	prometheus.Gatherer
+}
+
+// Identity is whom this sidecar serves. An empty field is not checked.
+type Identity struct {
+	// Node is the SeiNode's namespace/name.
+	Node string
+	// PodUID is the UID of the pod this process runs in.
+	PodUID string
+}
+
+// Config is what a server needs from outside.
+type Config struct {
+	Tasks    Tasks
+	Auth     auth.Authenticator
+	Identity Identity
+	// NodeID reads the node's peer-to-peer id.
+	NodeID   func() (string, error)
+	Version  string
+	Registry Registry
+	Log      *slog.Logger
+}
+
+type server struct {
+	Config
+	rejections *prometheus.CounterVec
+}
+
+// New returns the handler of the whole API.
+func New(cfg Config) http.Handler {
+	s := &server{Config: cfg, rejections: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "seictl_sidecar_authn_rejections_total",
+		Help: "Requests that were turned away because of who sent them.",
+	}, []string{"reason"})}
+	s.Log = cmp.Or(s.Log, slog.Default())
+	s.Registry.MustRegister(s.rejections)
+
+	// What probes and scrapers ask for is open to everybody.
+	public := http.NewServeMux()
+	public.HandleFunc("GET /v0/healthz", s.healthz)
+	public.HandleFunc("GET /v0/startupz", s.healthz)
+	public.HandleFunc("GET /v0/livez", s.livez)
+	public.Handle("GET /v0/metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{}))
+
+	private := http.NewServeMux()
+	private.HandleFunc("GET /v0/status", s.status)
+	private.HandleFunc("GET /v0/version", s.version)
+	private.HandleFunc("GET /v0/node-id", s.nodeID)
+	private.HandleFunc("POST /v0/tasks", s.submit)
+	private.HandleFunc("GET /v0/tasks", s.list)
+	private.HandleFunc("GET /v0/tasks/{id}", s.get)
+	private.HandleFunc("DELETE /v0/tasks/{id}", s.delete)
+
+	guarded := s.authenticated(s.audited(private))
+	return s.meant(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v0/healthz", "/v0/startupz", "/v0/livez", "/v0/metrics":
+			public.ServeHTTP(w, r)
+		default:
+			guarded.ServeHTTP(w, r)
+		}
+	}))
+}
