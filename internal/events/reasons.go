@@ -1,0 +1,78 @@
+package events
+
+import corev1 "k8s.io/api/core/v1"
+
+// Reason is why an event was emitted: one CamelCase word that alerts and people
+// can match on.
+type Reason string
+
+// Reasons of events on SeiNodes.
+const (
+	PhaseChanged             Reason = "PhaseChanged"
+	Paused                   Reason = "Paused"
+	Resumed                  Reason = "Resumed"
+	UpdateStarted            Reason = "UpdateStarted"
+	UpdateComplete           Reason = "UpdateComplete"
+	PlanFailed               Reason = "PlanFailed"
+	SidecarReadinessLost     Reason = "SidecarReadinessLost"
+	SidecarReadinessRestored Reason = "SidecarReadinessRestored"
+	PodCrashLooping          Reason = "PodCrashLooping"
+	ImagePullFailed          Reason = "ImagePullFailed"
+	SpecInvalid              Reason = "SpecInvalid"
+	PVCNotReady              Reason = "PVCNotReady"
+	PVCInvalid               Reason = "PVCInvalid"
+	KeyNotReady              Reason = "KeyNotReady"
+	KeyInvalid               Reason = "KeyInvalid"
+	KeyInUse                 Reason = "KeyInUse"
+	StatefulSetRecreated     Reason = "StatefulSetRecreated"
+	StatefulSetNotOurs       Reason = "StatefulSetNotOurs"
+	ImpostorDeleted          Reason = "ImpostorDeleted"
+	VolumeNotResized         Reason = "VolumeNotResized"
+	PeerResolutionFailed     Reason = "PeerResolutionFailed"
+	ReconcileFailed          Reason = "ReconcileFailed"
+)
+
+// Entry describes a reason.
+type Entry struct {
+	Reason Reason
+	// Type is Normal or Warning.
+	Type string
+	// Action is what the operator did or tried to do.
+	Action string
+	// Meaning explains the reason to a user.
+	Meaning string
+}
+
+const (
+	normal  = corev1.EventTypeNormal
+	warning = corev1.EventTypeWarning
+)
+
+// Catalogue lists every reason.
+func Catalogue() []Entry {
+	return []Entry{
+		{PhaseChanged, normal, "ChangePhase", "The node went from one phase to another; the note names both. The first phase, Pending, is not announced."},
+		{Paused, normal, "Pause", "`spec.paused` was set: the pod is stopped and plans stand still."},
+		{Resumed, normal, "Resume", "`spec.paused` was taken back."},
+		{UpdateStarted, normal, "Update", "The pod is about to be replaced; the note says why."},
+		{UpdateComplete, normal, "FinishUpdate", "The replaced pod runs what the spec asks for."},
+		{PlanFailed, warning, "RunPlan", "A plan ended without reaching its goal; the note names the task and its last error. " +
+			"On a node in phase Failed a spec change or a new value of the annotation `sei.io/retry` starts over."},
+		{SidecarReadinessLost, warning, "ProbeSidecar", "The sidecar of a running node holds the start gate closed, which means that its pod was replaced. A mark-ready plan follows."},
+		{SidecarReadinessRestored, normal, "MarkReady", "The start gate is open again."},
+		{PodCrashLooping, warning, "ObservePod", "A container of the pod keeps ending; the note names it and its last exit."},
+		{ImagePullFailed, warning, "PullImage", "An image of the pod cannot be pulled; the note names it."},
+		{SpecInvalid, warning, "ValidateSpec", "The spec asks for something that cannot be done; the note names the field."},
+		{PVCNotReady, warning, "ValidateVolume", "The imported volume cannot be used yet; the operator keeps looking."},
+		{PVCInvalid, warning, "RefuseVolume", "The imported volume can never be used as it is; the note says what to change."},
+		{KeyNotReady, warning, "ValidateKey", "A Secret with a key is missing or on its way out; the operator keeps looking."},
+		{KeyInvalid, warning, "RefuseKey", "A Secret does not hold what it should; the note names the Secret and the data key."},
+		{KeyInUse, warning, "ReserveKey", "The consensus key is reserved for another node. Starting this one could sign twice, so it waits; the note names the holder."},
+		{StatefulSetRecreated, warning, "CreateStatefulSet", "The node's StatefulSet had been deleted and was made again."},
+		{StatefulSetNotOurs, warning, "AdoptStatefulSet", "A StatefulSet of the node's name belongs to someone else. Rename or delete it."},
+		{ImpostorDeleted, warning, "DeleteStatefulSet", "Someone had replaced the node's StatefulSet by another of the same name; that one was deleted."},
+		{VolumeNotResized, warning, "ResizeVolume", "`dataVolume.size` grew, but the claim cannot follow; the note says why."},
+		{PeerResolutionFailed, warning, "ResolvePeers", "A peer source gave no answer; the peers it gave last are kept."},
+		{ReconcileFailed, warning, "Reconcile", "Something went wrong that no condition speaks of; the operator tries again."},
+	}
+}

@@ -1,0 +1,73 @@
+package events
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	k8sevents "k8s.io/client-go/tools/events"
+)
+
+// maxNote is the longest note the API server takes, in bytes.
+const maxNote = 1024
+
+// Event is something to tell a user.
+type Event struct {
+	Reason Reason
+	Note   string
+	// Related is the other object the event is about, if any.
+	Related runtime.Object
+}
+
+// New makes an Event with a formatted note.
+func New(reason Reason, format string, args ...any) Event {
+	return Event{Reason: reason, Note: fmt.Sprintf(format, args...)}
+}
+
+// About returns the event with a related object.
+func (e Event) About(related runtime.Object) Event {
+	e.Related = related
+	return e
+}
+
+// Recorder emits events.
+type Recorder struct {
+	sink    k8sevents.EventRecorder
+	entries map[Reason]Entry
+}
+
+// NewRecorder returns a Recorder over a manager's event recorder
+// (mgr.GetEventRecorder).
+func NewRecorder(sink k8sevents.EventRecorder) *Recorder {
+	entries := map[Reason]Entry{}
+	for _, e := range Catalogue() {
+		entries[e.Reason] = e
+	}
+	return &Recorder{sink: sink, entries: entries}
+}
+
+// Emit tells about an object. It does not wait for the API server.
+func (r *Recorder) Emit(object runtime.Object, list ...Event) {
+	for _, event := range list {
+		entry, ok := r.entries[event.Reason]
+		if !ok { // the catalogue's test sees to it that this cannot happen
+			entry = Entry{Reason: event.Reason, Type: warning, Action: string(event.Reason)}
+		}
+		r.sink.Eventf(object, event.Related, entry.Type, string(entry.Reason), entry.Action, "%s", shorten(event.Note))
+	}
+}
+
+// shorten cuts a note to what the API server takes, between characters.
+func shorten(note string) string {
+	note = strings.ToValidUTF8(note, "\uFFFD")
+	if len(note) <= maxNote {
+		return note
+	}
+	const mark = "..."
+	end := maxNote - len(mark)
+	for !utf8.RuneStart(note[end]) {
+		end--
+	}
+	return note[:end] + mark
+}
