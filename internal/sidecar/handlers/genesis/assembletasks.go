@@ -1,0 +1,137 @@
+package genesis
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/sei-operator/sei-operator/internal/objectstore"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+)
+
+const (
+	assembleMark  = "assemble"
+	assembledFile = "genesis-assembled.json"
+	// maxArtifact bounds what is read of another node's upload.
+	maxArtifact = 1 << 20
+)
+
+// assemble builds a genesis from gentxs that were handed in and hands it back.
+func (t *Tasks) assemble(ctx context.Context, task engine.Task, p wire.AssembleGenesis) (any, error) {
+	at, err := t.genesisTime(p.GenesisTime)
+	if err != nil {
+		return nil, err
+	}
+	plan := blueprint{ChainID: t.Node.ChainID, GenesisTime: at, AccountBalance: p.AccountBalance,
+		Gentxs: p.Gentxs, Accounts: p.Accounts, Overrides: p.Overrides}
+	label := func(i int) string { return fmt.Sprintf("gentxs[%d]", i) }
+	data, hash, err := t.assembled(ctx, task.Records, plan, label)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := packGenesis(data)
+	if err != nil {
+		return nil, err
+	}
+	return wire.AssembledGenesis{Genesis: packed, GenesisHash: hash}, nil
+}
+
+// assembled builds the genesis of a blueprint once and keeps it: a repeat gives
+// the same bytes, another blueprint builds anew.
+func (t *Tasks) assembled(ctx context.Context, records engine.Records, plan blueprint, label func(int) string) ([]byte, string, error) {
+	rec, err := completion.Find(records, api.AssembleGenesis)
+	if err != nil {
+		return nil, "", err
+	}
+	file := t.Node.Home.ConfigFile(assembledFile)
+	if rec.Matches(plan) {
+		data, hash, err := readHashed(file)
+		if err == nil && string(rec.Result) == `"`+hash+`"` {
+			return data, hash, nil
+		}
+	}
+	data, err := t.build(ctx, plan, label)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := durable.WriteFile(file, data, 0o644); err != nil {
+		return nil, "", err
+	}
+	hash := hashOf(data)
+	return data, hash, completion.Save(records, api.AssembleGenesis, plan, hash)
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func readHashed(file string) ([]byte, string, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, "", fmt.Errorf("reading %s: %w", file, err)
+	}
+	return data, hashOf(data), nil
+}
+
+// assembleAndUpload builds the genesis from what the validators uploaded. The
+// genesis goes up before the peers, and both are the same however often this
+// runs, so nodes that poll the bucket never see two truths.
+func (t *Tasks) assembleAndUpload(ctx context.Context, task engine.Task, p wire.AssembleAndUploadGenesis) (any, error) {
+	bucket, err := node.Bucket(ctx, t.Node.GenesisBucket, "genesis bucket")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = bucket.Close() }()
+	at, err := t.genesisTime(p.GenesisTime)
+	if err != nil {
+		return nil, err
+	}
+	plan := blueprint{ChainID: t.Node.ChainID, GenesisTime: at, AccountBalance: p.AccountBalance, Accounts: p.Accounts, Overrides: p.Overrides}
+	peers := make([]string, 0, len(p.Nodes))
+	for i, n := range p.Nodes {
+		task.Progress(api.Progress{Done: int64(i), Total: int64(len(p.Nodes)), Unit: "nodes", Message: "reading the artifacts of " + n.Name})
+		gentx, id, err := t.artifacts(ctx, bucket, n.Name)
+		if err != nil {
+			return nil, err
+		}
+		plan.Gentxs = append(plan.Gentxs, gentx)
+		peers = append(peers, fmt.Sprintf("%s@%s-0.%s.%s.svc.cluster.local:26656", id, n.Name, n.Name, p.Namespace))
+	}
+	label := func(i int) string { return fmt.Sprintf("nodes[%d] (%s)", i, p.Nodes[i].Name) }
+	data, hash, err := t.assembled(ctx, task.Records, plan, label)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.uploadGenesis(ctx, bucket, data, peers); err != nil {
+		return nil, err
+	}
+	return wire.UploadedGenesis{GenesisHash: hash}, t.Node.Mark(assembleMark)
+}
+
+func (t *Tasks) uploadGenesis(ctx context.Context, bucket *objectstore.Bucket, data []byte, peers []string) error {
+	list, err := json.Marshal(peers)
+	if err != nil {
+		return fmt.Errorf("encoding the peers: %w", err)
+	}
+	for _, object := range []struct {
+		name string
+		data []byte
+	}{{"genesis.json", data}, {"peers.json", list}} {
+		if err := bucket.Put(ctx, t.key(object.name), "application/json", bytes.NewReader(object.data)); err != nil {
+			return node.BucketError(err)
+		}
+	}
+	return nil
+}
+
+func (t *Tasks) key(name string) string { return t.Node.ChainID + "/" + name }

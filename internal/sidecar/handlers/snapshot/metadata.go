@@ -1,0 +1,108 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+)
+
+// An entry of the index: a prefix byte, the height and the format.
+const (
+	entryPrefix = 1
+	entryLength = 1 + 8 + 4
+)
+
+// keepOnly drops the entries of other heights from an index. seid restores the
+// highest snapshot its index names, so an index that names one whose chunks are
+// not there keeps the node from starting.
+func keepOnly(dir string, keep func(height uint64) bool) (err error) {
+	db, err := leveldb.OpenFile(dir, &opt.Options{ErrorIfMissing: true})
+	if err != nil {
+		return fmt.Errorf("opening the snapshot index: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	batch := new(leveldb.Batch)
+	kept := 0
+	iter := db.NewIterator(nil, nil)
+	for iter.Next() {
+		key := iter.Key()
+		if len(key) != entryLength || key[0] != entryPrefix {
+			continue
+		}
+		if keep(binary.BigEndian.Uint64(key[1:9])) {
+			kept++
+			continue
+		}
+		batch.Delete(slices.Clone(key))
+	}
+	iter.Release()
+	if err := iter.Error(); err != nil {
+		return fmt.Errorf("reading the snapshot index: %w", err)
+	}
+	if kept == 0 {
+		return errors.New("the snapshot index does not name the snapshot")
+	}
+	if err := db.Write(batch, &opt.WriteOptions{Sync: true}); err != nil {
+		return fmt.Errorf("writing the snapshot index: %w", err)
+	}
+	return nil
+}
+
+// copyIndex copies the index of a running node and keeps one height of it. The
+// node may write meanwhile, so a copy that does not hold together is made again.
+func copyIndex(from, to string, height int64) error {
+	const tries = 3
+	var err error
+	for range tries {
+		if err = os.RemoveAll(to); err != nil {
+			return fmt.Errorf("copying the snapshot index: %w", err)
+		}
+		if err = copyFlat(from, to); err != nil {
+			continue
+		}
+		if err = keepOnly(to, func(h uint64) bool { return h == uint64(height) }); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("copying the snapshot index: %w", err)
+}
+
+func copyFlat(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped by copyIndex
+	}
+	if err := os.Mkdir(to, 0o750); err != nil {
+		return err //nolint:wrapcheck // wrapped by copyIndex
+	}
+	for _, e := range entries {
+		if e.Name() == "LOCK" || !e.Type().IsRegular() {
+			continue
+		}
+		if err := copyFile(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	src, err := os.Open(from)
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped by copyIndex
+	}
+	defer func() { _ = src.Close() }()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped by copyIndex
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
+}

@@ -1,0 +1,353 @@
+package snapshot_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/syndtr/goleveldb/leveldb"
+
+	"github.com/sei-operator/sei-operator/internal/objectstore"
+	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers"
+	"github.com/sei-operator/sei-operator/internal/seid/home"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+)
+
+type fixture struct {
+	*handlertest.Harness
+	home    home.Dir
+	bucket  string
+	running error
+}
+
+func newFixture(t testing.TB, bucketDir string) *fixture {
+	t.Helper()
+	f := &fixture{home: home.Dir(t.TempDir()), bucket: bucketDir}
+	mkdir(t, f.home.Data())
+	tasks := &snapshot.Tasks{
+		Node:         &node.Node{Home: f.home, ChainID: "test-1", SnapshotBucket: "file://" + bucketDir},
+		CheckStopped: func(context.Context) error { return f.running },
+		Metrics:      snapshot.NewMetrics(nil),
+	}
+	f.Harness = handlertest.New(tasks.Handlers())
+	return f
+}
+
+func mkdir(t testing.TB, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeFile(t testing.TB, file, content string) {
+	t.Helper()
+	mkdir(t, filepath.Dir(file))
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// index writes the index of snapshots as seid does.
+func index(t testing.TB, dir string, heights ...uint64) {
+	t.Helper()
+	db, err := leveldb.OpenFile(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range heights {
+		key := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{1}, h), 1)
+		if err := db.Put(key, []byte("meta"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func indexed(t testing.TB, dir string) []uint64 {
+	t.Helper()
+	db, err := leveldb.OpenFile(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var heights []uint64
+	iter := db.NewIterator(nil, nil)
+	for iter.Next() {
+		heights = append(heights, binary.BigEndian.Uint64(iter.Key()[1:9]))
+	}
+	iter.Release()
+	return heights
+}
+
+// withSnapshots gives a home local snapshots.
+func (f *fixture) withSnapshots(t testing.TB, heights ...uint64) {
+	t.Helper()
+	for _, h := range heights {
+		writeFile(t, filepath.Join(f.home.Snapshots(), strconv.FormatUint(h, 10), "1", "0"), fmt.Sprintf("chunk of %d", h))
+	}
+	index(t, f.home.SnapshotMetadata(), heights...)
+}
+
+// content is every file of a directory except the index, which is not compared
+// byte by byte.
+func content(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			if e.Name() == "metadata.db" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		data, err := os.ReadFile(file)
+		rel, _ := filepath.Rel(dir, file)
+		found[rel] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func wantCode(t *testing.T, err error, code, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) || api.DetailOf(err).Code != code {
+		t.Errorf("error is %v (%+v), want code %s and %q", err, api.DetailOf(err), code, text)
+	}
+}
+
+// archiveOf packs files without any help of the code under test.
+func archiveOf(t testing.TB, files map[string]string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	w := tar.NewWriter(zipped)
+	for name, data := range files {
+		err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(data))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestUploadThenRestore_MovesASnapshotToAnotherNode(t *testing.T) {
+	bucket := t.TempDir()
+	from, to := newFixture(t, bucket), newFixture(t, bucket)
+	from.withSnapshots(t, 100, 200, 300)
+	up := handlertest.Must[wire.UploadedSnapshot](t, from.Harness, api.SnapshotUploadOnce, `{}`)
+	if up.Outcome != wire.OutcomeUploaded || up.Height != 200 || up.Key != "test-1/state-sync/200.tar.gz" || up.Bytes == 0 {
+		t.Errorf("upload = %+v", up)
+	}
+	writeFile(t, filepath.Join(to.home.Snapshots(), "50", "1", "0"), "something old")
+	down := handlertest.Must[wire.RestoredSnapshot](t, to.Harness, api.SnapshotRestore, `{}`)
+	if !down.Verified || down.Height != 200 || len(down.Warnings) != 0 {
+		t.Errorf("restore = %+v", down)
+	}
+	if diff := cmp.Diff(map[string]string{"200/1/0": "chunk of 200"}, content(t, to.home.Snapshots())); diff != "" {
+		t.Errorf("snapshots (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]uint64{200}, indexed(t, to.home.SnapshotMetadata())); diff != "" {
+		t.Errorf("index (-want +got):\n%s", diff)
+	}
+	if data, _ := os.ReadFile(to.home.Path(".sei-sidecar-snapshot-height")); string(data) != "200" {
+		t.Errorf("height file is %q", data)
+	}
+	if diff := cmp.Diff([]uint64{100, 200, 300}, indexed(t, from.home.SnapshotMetadata())); diff != "" {
+		t.Errorf("the uploader's own index changed (-want +got):\n%s", diff)
+	}
+}
+
+func TestUpload_SaysWhyThereIsNothingToDo(t *testing.T) {
+	f := newFixture(t, t.TempDir())
+	got := handlertest.Must[wire.UploadedSnapshot](t, f.Harness, api.SnapshotUploadOnce, `{}`)
+	if diff := cmp.Diff(wire.UploadedSnapshot{Outcome: wire.OutcomeNoop, NoopReason: wire.NoopFewSnapshots}, got); diff != "" {
+		t.Errorf("no snapshots (-want +got):\n%s", diff)
+	}
+	f.withSnapshots(t, 100, 200)
+	handlertest.Must[wire.UploadedSnapshot](t, f.Harness, api.SnapshotUploadOnce, `{}`)
+	got = handlertest.Must[wire.UploadedSnapshot](t, f.Harness, api.SnapshotUploadOnce, `{}`)
+	want := wire.UploadedSnapshot{Outcome: wire.OutcomeNoop, NoopReason: wire.NoopAlreadyUploaded, Height: 100}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("second upload (-want +got):\n%s", diff)
+	}
+}
+
+func TestUpload_LatestNeverGoesBack(t *testing.T) {
+	bucket := t.TempDir()
+	ahead, behind := newFixture(t, bucket), newFixture(t, bucket)
+	ahead.withSnapshots(t, 300, 400)
+	behind.withSnapshots(t, 100, 200)
+	handlertest.Must[wire.UploadedSnapshot](t, ahead.Harness, api.SnapshotUploadOnce, `{}`)
+	handlertest.Must[wire.UploadedSnapshot](t, behind.Harness, api.SnapshotUploadOnce, `{}`)
+	data, err := os.ReadFile(filepath.Join(bucket, "test-1", "state-sync", "latest.txt"))
+	if err != nil || string(data) != "300" {
+		t.Errorf("latest.txt is %q (%v), want 300", data, err)
+	}
+}
+
+func TestUpload_WhenTheBucketIsGone_FailsWithOutcomeError(t *testing.T) {
+	f := newFixture(t, filepath.Join(t.TempDir(), "missing"))
+	f.withSnapshots(t, 100, 200)
+	raw, err := f.Run(t, api.SnapshotUploadOnce, `{}`)
+	if err == nil || string(raw) != `{"outcome":"error"}` {
+		t.Errorf("upload = %s, %v", raw, err)
+	}
+}
+
+func TestRestore_ChoosesTheNewestAtOrBelowTheTarget(t *testing.T) {
+	for target, want := range map[int64]int64{0: 300, 300: 300, 299: 100, 100: 100} {
+		bucket := t.TempDir()
+		for _, h := range []string{"100", "300"} {
+			writeFile(t, filepath.Join(bucket, "test-1/state-sync", h+".tar.gz"), string(archiveOf(t, map[string]string{h + "/1/0": "c"})))
+		}
+		writeFile(t, filepath.Join(bucket, "test-1/state-sync/latest.txt"), "300")
+		f := newFixture(t, bucket)
+		got := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, fmt.Sprintf(`{"targetHeight":%d}`, target))
+		if got.Height != want {
+			t.Errorf("target %d: restored %d, want %d", target, got.Height, want)
+		}
+		if got.Verified || len(got.Warnings) == 0 || !strings.Contains(got.Warnings[0], "no manifest") {
+			t.Errorf("target %d: a snapshot without manifest gave %+v", target, got)
+		}
+	}
+}
+
+func TestRestore_SaysWhatIsMissing(t *testing.T) {
+	bucket := t.TempDir()
+	f := newFixture(t, bucket)
+	_, err := f.Run(t, api.SnapshotRestore, `{}`)
+	wantCode(t, err, api.CodeNotFound, "no snapshots found in")
+	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, map[string]string{"300/1/0": "c"})))
+	_, err = f.Run(t, api.SnapshotRestore, `{"targetHeight":5}`)
+	wantCode(t, err, api.CodeNotFound, "no snapshot found at or below height 5")
+	_, err = f.Run(t, api.SnapshotRestore, `{"targetHeight":-1}`)
+	wantCode(t, err, api.CodeInvalidParams, "targetHeight")
+}
+
+func TestRestore_ARepeatGivesTheResultAndOtherInputsRestoreAnew(t *testing.T) {
+	bucket := t.TempDir()
+	f := newFixture(t, bucket)
+	for _, h := range []string{"100", "300"} {
+		writeFile(t, filepath.Join(bucket, "test-1/state-sync", h+".tar.gz"), string(archiveOf(t, map[string]string{h + "/1/0": "c"})))
+	}
+	first := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
+	if err := os.RemoveAll(filepath.Join(bucket, "test-1/state-sync/300.tar.gz")); err != nil {
+		t.Fatal(err)
+	}
+	again := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
+	if diff := cmp.Diff(first, again); diff != "" {
+		t.Errorf("repeat (-first +again):\n%s", diff)
+	}
+	other := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{"targetHeight":100}`)
+	if other.Height != 100 {
+		t.Errorf("other inputs gave %+v", other)
+	}
+	if err := completion.Forget(f.Records, api.SnapshotRestore); err != nil {
+		t.Fatal(err)
+	}
+	public := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
+	if public.Height != 100 || len(public.Warnings) == 0 {
+		t.Errorf("a home with the public mark gave %+v", public)
+	}
+}
+
+func TestRestore_WhileTheNodeRuns_TouchesNothing(t *testing.T) {
+	bucket := t.TempDir()
+	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, map[string]string{"300/1/0": "c"})))
+	f := newFixture(t, bucket)
+	f.running = errors.New("seid is running")
+	if _, err := f.Run(t, api.SnapshotRestore, `{}`); !errors.Is(err, f.running) {
+		t.Errorf("restore = %v", err)
+	}
+	if left := content(t, f.home.Data()); len(left) != 0 {
+		t.Errorf("data now holds %v", left)
+	}
+}
+
+func TestRestore_BadArchives_LeaveTheHomeAsItWas(t *testing.T) {
+	good := archiveOf(t, map[string]string{"300/1/0": strings.Repeat("c", 100<<10)})
+	manifest := func(m objectstore.Manifest) string {
+		raw, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	digest := strings.Repeat("ab", 32)
+	for name, tc := range map[string]struct {
+		archive  []byte
+		manifest string
+		text     string
+	}{
+		"traversal":         {archiveOf(t, map[string]string{"../../config/genesis.json": "evil"}), "", "leaves the target"},
+		"truncated":         {good[:len(good)-20], "", "corrupt"},
+		"not an archive":    {[]byte("<html>404</html>"), "", "corrupt"},
+		"wrong digest":      {good, manifest(objectstore.Manifest{SHA256: digest, Size: int64(len(good)), UnpackedSize: 100 << 10, Files: 1}), "its manifest says"},
+		"larger than said":  {good, manifest(objectstore.Manifest{SHA256: digest, Size: int64(len(good)), UnpackedSize: 10, Files: 1}), "larger than allowed"},
+		"wrong height":      {archiveOf(t, map[string]string{"299/1/0": "c"}), "", "no directory 300"},
+		"unusable manifest": {good, `{"sha256":"zz","size":1}`, "not 64 hex digits"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bucket := t.TempDir()
+			writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(tc.archive))
+			if tc.manifest != "" {
+				writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz.sha256.json"), tc.manifest)
+			}
+			f := newFixture(t, bucket)
+			writeFile(t, f.home.Genesis(), "genesis")
+			f.withSnapshots(t, 50)
+			before := content(t, string(f.home))
+			_, err := f.Run(t, api.SnapshotRestore, `{}`)
+			wantCode(t, err, api.CodeIntegrity, tc.text)
+			if !api.DetailOf(err).Terminal {
+				t.Error("a damaged archive was called worth a retry")
+			}
+			if diff := cmp.Diff(before, content(t, string(f.home))); diff != "" {
+				t.Errorf("home (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRestore_SweepsWhatAKilledRunLeft(t *testing.T) {
+	bucket := t.TempDir()
+	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, map[string]string{"300/1/0": "c"})))
+	f := newFixture(t, bucket)
+	writeFile(t, filepath.Join(f.home.Data(), ".sei-tmp-snapshot-123", "300", "1", "0"), "half")
+	handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
+	if diff := cmp.Diff(map[string]string{"snapshots/300/1/0": "c"}, content(t, f.home.Data())); diff != "" {
+		t.Errorf("data (-want +got):\n%s", diff)
+	}
+}
