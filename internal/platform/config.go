@@ -1,0 +1,118 @@
+package platform
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Config is the platform configuration. Field names are those of the file.
+type Config struct {
+	// ClusterDomain is the DNS domain of the cluster's Services.
+	ClusterDomain string `json:"clusterDomain"`
+	// Images the operator runs besides those a SeiNode names.
+	Images Images `json:"images"`
+	// Scheduling places the pods, per mode over the default.
+	Scheduling PerMode[Scheduling] `json:"scheduling"`
+	// Storage shapes the data volumes, per mode over the default.
+	Storage PerMode[Storage] `json:"storage"`
+	// Resources of the containers.
+	Resources Resources `json:"resources"`
+	// Buckets the sidecars read from and write to.
+	Buckets Buckets `json:"buckets"`
+	// Snapshots tunes how snapshots are published.
+	Snapshots Snapshots `json:"snapshots"`
+	// Gateway is where fleets publish their endpoints.
+	Gateway Gateway `json:"gateway"`
+	// StateSync lists the witnesses of state sync.
+	StateSync StateSync `json:"stateSync"`
+}
+
+// PerMode is a setting with a default and a value for single modes. The mode
+// names are the fields of a SeiNode's spec.
+type PerMode[T any] struct {
+	// Default holds for every mode that says nothing else.
+	Default T `json:"default"`
+	// FullNode, Archive, Replayer, Validator and Seed are the values of one mode.
+	FullNode  *T `json:"fullNode"`
+	Archive   *T `json:"archive"`
+	Replayer  *T `json:"replayer"`
+	Validator *T `json:"validator"`
+	Seed      *T `json:"seed"`
+}
+
+// Images the operator runs.
+type Images struct {
+	// Sidecar is the sidecar image of every SeiNode that names none.
+	Sidecar string `json:"sidecar"`
+}
+
+// Scheduling places pods.
+type Scheduling struct {
+	NodeSelector              map[string]string                 `json:"nodeSelector"`
+	Tolerations               []corev1.Toleration               `json:"tolerations"`
+	Affinity                  *corev1.Affinity                  `json:"affinity"`
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints"`
+	PriorityClassName         string                            `json:"priorityClassName"`
+	// ServiceAccountName is the account of the pods, for cloud identities. The
+	// pods need no permission in Kubernetes.
+	ServiceAccountName string `json:"serviceAccountName"`
+}
+
+// Storage shapes a data volume.
+type Storage struct {
+	// ClassName is the storage class. Absent means the cluster's default class,
+	// an empty string means no class at all.
+	ClassName *string `json:"className"`
+	// Size of the volume.
+	Size *resource.Quantity `json:"size"`
+}
+
+// ContainerResources are the requests and limits of one container. They are
+// taken or left as a whole.
+type ContainerResources struct {
+	Requests corev1.ResourceList `json:"requests"`
+	Limits   corev1.ResourceList `json:"limits"`
+}
+
+// Resources of the containers of a pod: the chain's per mode, the sidecar's for all.
+type Resources struct {
+	// PerMode are the resources of the seid container.
+	PerMode[ContainerResources] `json:",inline"`
+	// Sidecar are the resources of the sidecar container.
+	Sidecar ContainerResources `json:"sidecar"`
+}
+
+// Buckets are addresses such as s3://name?region=eu-central-1. Empty means none.
+type Buckets struct {
+	Snapshot     string `json:"snapshot"`
+	Genesis      string `json:"genesis"`
+	ResultExport string `json:"resultExport"`
+}
+
+// Snapshots tunes how snapshots are published.
+type Snapshots struct {
+	// UploadTimeout ends an upload that takes longer.
+	UploadTimeout *metav1.Duration `json:"uploadTimeout"`
+}
+
+// Gateway is where fleets publish their endpoints.
+type Gateway struct {
+	// Name and Namespace of the Gateway that HTTPRoutes attach to.
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	// Domain is the parent of the routes' host names.
+	Domain string `json:"domain"`
+	// PublicDomain adds a second host name per route, below the namespace's name.
+	PublicDomain string `json:"publicDomain"`
+	// P2PDomain is the parent of the peer-to-peer addresses.
+	P2PDomain string `json:"p2pDomain"`
+	// NLBTargetType is how network load balancers reach pods: ip or instance.
+	NLBTargetType string `json:"nlbTargetType"`
+}
+
+// StateSync lists the witnesses of state sync.
+type StateSync struct {
+	// Syncers are RPC addresses, host:port, by chain id; at least two each.
+	Syncers map[string][]string `json:"syncers"`
+}

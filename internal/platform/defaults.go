@@ -1,0 +1,73 @@
+package platform
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// DefaultSidecarImage is the sidecar image of an operator that is told no other.
+// Release builds set it at link time to the image of the same version.
+var DefaultSidecarImage = "sei-operator/sidecar:dev"
+
+// The target types of a network load balancer.
+const (
+	TargetTypeIP       = "ip"
+	TargetTypeInstance = "instance"
+)
+
+const (
+	defaultClusterDomain = "cluster.local"
+	defaultUploadTimeout = 2 * time.Hour
+)
+
+// Default is the configuration without a file. It fits any cluster, a laptop's
+// included: it is enough to start every mode, not to follow a large chain.
+func Default() *Config {
+	cfg := &Config{}
+	cfg.applyDefaults()
+	return cfg
+}
+
+// applyDefaults fills what the file left out. Resources and sizes are filled in
+// the default entry only, so that a user's default is never beaten by a
+// built-in value for a mode.
+func (c *Config) applyDefaults() {
+	setDefault(&c.ClusterDomain, defaultClusterDomain)
+	setDefault(&c.Images.Sidecar, DefaultSidecarImage)
+	setDefault(&c.Gateway.NLBTargetType, TargetTypeIP)
+	if c.Snapshots.UploadTimeout == nil {
+		c.Snapshots.UploadTimeout = &metav1.Duration{Duration: defaultUploadTimeout}
+	}
+	if c.Storage.Default.Size == nil {
+		c.Storage.Default.Size = new(resource.MustParse("50Gi"))
+	}
+	if c.Resources.Default.unset() {
+		c.Resources.Default = requests("100m", "512Mi")
+	}
+	if c.Resources.Sidecar.unset() {
+		c.Resources.Sidecar = requests("10m", "64Mi")
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// requests without limits: a memory limit that is too low kills a node in the
+// middle of a commit, and only the user knows the chain's size.
+func requests(cpu, memory string) ContainerResources {
+	return ContainerResources{Requests: corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse(cpu),
+		corev1.ResourceMemory: resource.MustParse(memory),
+	}}
+}
+
+// unset tells nothing written from an empty list, with which a user asks for
+// no requests at all.
+func (r ContainerResources) unset() bool { return r.Requests == nil && r.Limits == nil }

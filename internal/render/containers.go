@@ -1,0 +1,114 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/sei-operator/sei-operator/internal/seid"
+)
+
+// Names of the containers.
+const (
+	ContainerInstall  = "install"
+	ContainerSeidInit = "seid-init"
+	ContainerSidecar  = "sidecar"
+	ContainerSeid     = "seid"
+)
+
+// portNameSidecar is the sidecar's port in pods and Services.
+const portNameSidecar = "sidecar"
+
+// The sidecar's binary: in its own image, and where install puts it.
+const (
+	sidecarInImage = "/sidecar"
+	sidecarBinary  = installDir + "/sidecar"
+)
+
+// installContainer copies the sidecar's binary out of its image, so that the
+// other containers can run it beside the very seid they serve.
+func (p pod) installContainer() *corev1ac.ContainerApplyConfiguration {
+	return container(ContainerInstall, p.sidecarImage(), p.sidecarResources()).
+		WithCommand(sidecarInImage, "install", installDir).
+		WithVolumeMounts(mount(volumeBin, installDir))
+}
+
+// initContainer runs `seid init` on an empty home.
+func (p pod) initContainer() *corev1ac.ContainerApplyConfiguration {
+	return container(ContainerSeidInit, p.chainImage, p.seidResources()).
+		WithCommand(sidecarBinary, "init").
+		WithEnv(p.initEnv()...).
+		WithVolumeMounts(homeMounts()...)
+}
+
+// sidecarContainer is a native sidecar: it runs before seid starts and after it
+// has ended.
+func (p pod) sidecarContainer() *corev1ac.ContainerApplyConfiguration {
+	port := SidecarPort(p.Node)
+	return container(ContainerSidecar, p.chainImage, p.sidecarResources()).
+		WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
+		WithCommand(sidecarBinary, "serve").
+		WithEnv(p.sidecarEnv()...).
+		WithPorts(containerPort(portNameSidecar, port)).
+		WithStartupProbe(sidecarStartup(p.Node)).
+		WithLivenessProbe(sidecarLiveness(p.Node)).
+		WithVolumeMounts(homeMounts()...).
+		WithVolumeMounts(mount(volumeToken, tokenDir).WithReadOnly(true)).
+		WithVolumeMounts(p.sidecarKeyMounts()...)
+}
+
+// seidContainer waits at the gate and then becomes seid.
+func (p pod) seidContainer() *corev1ac.ContainerApplyConfiguration {
+	c := container(ContainerSeid, p.chainImage, p.seidResources()).
+		WithCommand(p.gateCommand()...).
+		WithEnv(p.gateEnv()...).
+		WithVolumeMounts(homeMounts()...).
+		WithVolumeMounts(p.seidKeyMounts()...)
+	for _, port := range seid.Ports(modeOf(p.Node)) {
+		c.WithPorts(containerPort(port.Name, port.Number))
+	}
+	return c
+}
+
+func (p pod) gateCommand() []string {
+	command := append([]string{sidecarBinary, "gate"}, p.gateFlags...)
+	command = append(command, "--", seid.BinaryName, "start", "--home", string(seidHome))
+	return append(command, p.seidFlags...)
+}
+
+func container(name, image string, resources corev1.ResourceRequirements) *corev1ac.ContainerApplyConfiguration {
+	c := corev1ac.Container().WithName(name).WithImage(image).WithSecurityContext(containerSecurity())
+	if len(resources.Requests) > 0 || len(resources.Limits) > 0 {
+		c.WithResources(resourceRequirements(resources))
+	}
+	return c
+}
+
+func resourceRequirements(r corev1.ResourceRequirements) *corev1ac.ResourceRequirementsApplyConfiguration {
+	ac := corev1ac.ResourceRequirements()
+	if len(r.Requests) > 0 {
+		ac.WithRequests(r.Requests)
+	}
+	if len(r.Limits) > 0 {
+		ac.WithLimits(r.Limits)
+	}
+	return ac
+}
+
+func containerPort(name string, number int32) *corev1ac.ContainerPortApplyConfiguration {
+	return corev1ac.ContainerPort().WithName(name).WithContainerPort(number).WithProtocol(corev1.ProtocolTCP)
+}
+
+// SeidImage is the image of the seid container of a pod; empty if it has none.
+func SeidImage(spec corev1.PodSpec) string { return imageOf(spec.Containers, ContainerSeid) }
+
+// SidecarImage is the image a pod's sidecar was installed from; empty if none.
+func SidecarImage(spec corev1.PodSpec) string { return imageOf(spec.InitContainers, ContainerInstall) }
+
+func imageOf(containers []corev1.Container, name string) string {
+	for i := range containers {
+		if containers[i].Name == name {
+			return containers[i].Image
+		}
+	}
+	return ""
+}

@@ -1,0 +1,94 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/sei-operator/sei-operator/internal/seid/home"
+)
+
+// Environment variables of the sidecar.
+const (
+	envHome            = "SEI_HOME"
+	envChainID         = "SEI_CHAIN_ID"
+	envPort            = "SEI_SIDECAR_PORT"
+	envAuthMode        = "SEI_SIDECAR_AUTHN_MODE"
+	envAuthSubjects    = "SEI_SIDECAR_ALLOWED_SUBJECTS"
+	envNode            = "SEI_NODE"
+	envPodUID          = "SEI_POD_UID"
+	envSnapshotBucket  = "SEI_SNAPSHOT_BUCKET"
+	envGenesisBucket   = "SEI_GENESIS_BUCKET"
+	envResultBucket    = "SEI_RESULT_EXPORT_BUCKET"
+	envUploadTimeout   = "SEI_SNAPSHOT_UPLOAD_TIMEOUT"
+	envKeyringBackend  = "SEI_KEYRING_BACKEND"
+	envKeyringDir      = "SEI_KEYRING_DIR"
+	envKeyringPassword = "SEI_KEYRING_PASSPHRASE" //nolint:gosec // a name, not a secret
+)
+
+const (
+	authModeKubernetes = "kubernetes"
+	keyringFile        = "file"
+	keyringTest        = "test"
+)
+
+// seidHome is where the volume is mounted.
+const seidHome = home.Dir(home.DefaultPath)
+
+func env(name, value string) *corev1ac.EnvVarApplyConfiguration {
+	return corev1ac.EnvVar().WithName(name).WithValue(value)
+}
+
+// homeEnv makes a bare seid find its home, by HOME as by flag. Temporary files
+// go onto the volume: snapshots are too large for a container's own layer.
+func homeEnv() []*corev1ac.EnvVarApplyConfiguration {
+	return []*corev1ac.EnvVarApplyConfiguration{
+		env("HOME", userHome),
+		env("TMPDIR", seidHome.Tmp()),
+		env(envHome, string(seidHome)),
+	}
+}
+
+// initEnv is what preparing an empty home needs. Its temporary files stay off
+// the volume, which has no directory for them yet.
+func (p pod) initEnv() []*corev1ac.EnvVarApplyConfiguration {
+	vars := []*corev1ac.EnvVarApplyConfiguration{
+		env("HOME", userHome),
+		env(envHome, string(seidHome)),
+		env(envChainID, p.Node.Spec.ChainID),
+	}
+	if backend := p.keyringBackend(); backend != "" {
+		vars = append(vars, env(envKeyringBackend, backend))
+	}
+	return vars
+}
+
+func (p pod) sidecarEnv() []*corev1ac.EnvVarApplyConfiguration {
+	vars := append(homeEnv(),
+		env(envChainID, p.Node.Spec.ChainID),
+		env(envPort, strconv.Itoa(int(SidecarPort(p.Node)))),
+		env(envAuthMode, authModeKubernetes),
+		env(envAuthSubjects, strings.Join(p.SidecarSubjects, ",")),
+		env(envNode, p.Node.Namespace+"/"+p.Node.Name),
+		corev1ac.EnvVar().WithName(envPodUID).WithValueFrom(corev1ac.EnvVarSource().
+			WithFieldRef(corev1ac.ObjectFieldSelector().WithAPIVersion("v1").WithFieldPath("metadata.uid"))),
+		env(envUploadTimeout, p.Platform.Snapshots.UploadTimeout.Duration.String()),
+	)
+	buckets := p.Platform.Buckets
+	for _, bucket := range []struct{ name, address string }{
+		{envSnapshotBucket, buckets.Snapshot},
+		{envGenesisBucket, buckets.Genesis},
+		{envResultBucket, buckets.ResultExport},
+	} {
+		if bucket.address != "" {
+			vars = append(vars, env(bucket.name, bucket.address))
+		}
+	}
+	return append(vars, p.keyringEnv()...)
+}
+
+// gateEnv is what waiting at the gate needs, and seid behind it.
+func (p pod) gateEnv() []*corev1ac.EnvVarApplyConfiguration {
+	return append(homeEnv(), env(envPort, strconv.Itoa(int(SidecarPort(p.Node)))))
+}

@@ -1,0 +1,78 @@
+package render
+
+import (
+	"maps"
+
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// Annotations on pods.
+const (
+	// AnnotationTemplateHash identifies the whole rendered pod template.
+	AnnotationTemplateHash = "sei.io/template-hash"
+	// AnnotationSpecHash identifies the part of it that the SeiNode asked for.
+	AnnotationSpecHash = "sei.io/spec-hash"
+	// annotationDoNotDisrupt keeps Karpenter from moving a node for the sake of
+	// packing: a node that moves has to catch up.
+	annotationDoNotDisrupt = "karpenter.sh/do-not-disrupt"
+)
+
+// AnnotationDeletionPolicy on a claim says what becomes of it with its node. A
+// change of policy thereby differs in a field of the claim, not only in an owner
+// reference that is gone.
+const AnnotationDeletionPolicy = "sei.io/deletion-policy"
+
+// selectorLabels find the node's pod. Selectors cannot change, so nothing that
+// may change is among them.
+func selectorLabels(node *v1alpha1.SeiNode) map[string]string {
+	return map[string]string{v1alpha1.LabelNode: node.Name}
+}
+
+// objectLabels are on everything the operator makes for a node.
+func objectLabels(node *v1alpha1.SeiNode) map[string]string {
+	labels := selectorLabels(node)
+	labels[v1alpha1.LabelChain] = node.Spec.ChainID
+	labels[v1alpha1.LabelRole] = node.Spec.Role()
+	if fleet := node.Labels[v1alpha1.LabelDeployment]; fleet != "" {
+		labels[v1alpha1.LabelDeployment] = fleet
+	}
+	return labels
+}
+
+// podLabels are the user's labels under ours: Services, monitors and peers
+// select by ours, so a user's label must not be able to move a pod.
+func podLabels(node *v1alpha1.SeiNode) map[string]string {
+	labels := map[string]string{}
+	maps.Copy(labels, node.Spec.PodLabels)
+	maps.Copy(labels, objectLabels(node))
+	if snapshots := node.Spec.TendermintSnapshots(); snapshots != nil && snapshots.Publish != nil {
+		labels[v1alpha1.LabelSnapshotPublish] = "true"
+	}
+	return labels
+}
+
+// bootstrapLabels leave out the user's labels and the fleet's: what selects by
+// them would send traffic to a node that is still replaying.
+func bootstrapLabels(node *v1alpha1.SeiNode) map[string]string {
+	labels := objectLabels(node)
+	delete(labels, v1alpha1.LabelDeployment)
+	labels[v1alpha1.LabelComponent] = v1alpha1.ComponentBootstrap
+	return labels
+}
+
+func ownerReference(node *v1alpha1.SeiNode) *metav1ac.OwnerReferenceApplyConfiguration {
+	return metav1ac.OwnerReference().
+		WithAPIVersion(v1alpha1.GroupVersion.String()).
+		WithKind("SeiNode").
+		WithName(node.Name).
+		WithUID(node.UID).
+		WithController(true).
+		WithBlockOwnerDeletion(true)
+}
+
+// RestartValue is the value of sei.io/restart a pod was made with.
+func RestartValue(podAnnotations map[string]string) string {
+	return podAnnotations[v1alpha1.AnnotationRestart]
+}
