@@ -26,6 +26,8 @@ const DefaultRoot = "/proc"
 type Table struct {
 	// Root is the directory that shows the processes; empty means DefaultRoot.
 	Root string
+	// Home, when set, leaves out nodes that were started with another --home.
+	Home string
 }
 
 // Node is a running node.
@@ -56,7 +58,7 @@ func (t Table) Find() (*Node, error) {
 		if err != nil {
 			continue
 		}
-		isNode, err := isNode(filepath.Join(root, e.Name()))
+		isNode, err := isNode(filepath.Join(root, e.Name()), t.Home)
 		if err != nil {
 			return nil, fmt.Errorf("looking at process %d: %w", pid, err)
 		}
@@ -70,6 +72,9 @@ func (t Table) Find() (*Node, error) {
 	}
 	return nil, ErrNotRunning
 }
+
+// Identity tells this process from every other since the machine started.
+func (n *Node) Identity() string { return strconv.Itoa(n.PID) + "@" + n.startedAt }
 
 // Alive reports whether this very process still runs. A zombie does not: it has
 // ended and waits for its parent to notice.
@@ -93,7 +98,7 @@ func (n *Node) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-func isNode(dir string) (bool, error) {
+func isNode(dir, home string) (bool, error) {
 	comm, err := os.ReadFile(filepath.Join(dir, "comm"))
 	if gone(err) || err == nil && strings.TrimSpace(string(comm)) != seid.BinaryName {
 		return false, nil
@@ -109,7 +114,22 @@ func isNode(dir string) (bool, error) {
 		return false, err //nolint:wrapcheck // the caller names the process
 	}
 	argv := bytes.Split(cmdline, []byte{0})
-	return len(argv) > 1 && filepath.Base(string(argv[0])) == seid.BinaryName && string(argv[1]) == "start", nil
+	isStart := len(argv) > 1 && filepath.Base(string(argv[0])) == seid.BinaryName && string(argv[1]) == "start"
+	return isStart && servesHome(argv[2:], home), nil
+}
+
+// servesHome reports whether the arguments name home, or no home at all.
+func servesHome(args [][]byte, home string) bool {
+	for i, arg := range args {
+		value, ok := strings.CutPrefix(string(arg), "--home=")
+		if string(arg) == "--home" && i+1 < len(args) {
+			value, ok = string(args[i+1]), true
+		}
+		if ok {
+			return home == "" || filepath.Clean(value) == filepath.Clean(home)
+		}
+	}
+	return true
 }
 
 // startTime reads when a process began, in clock ticks, from its stat line. The
