@@ -54,6 +54,7 @@ names=("${control_plane[@]}")
 tags=
 out=$root/.cache/k8s/$version
 if [[ $profile == node ]]; then
+  [[ $(uname -s) == Linux ]] || fail "running pods needs Linux and root; the manifests run on any other cluster as well (kind, EKS, ...)"
   names+=("${node_profile[@]}")
   tags=node
   out=$out/node
@@ -125,11 +126,11 @@ with_retries() {
 }
 
 build() {
-  local major=${version%%.*} minor p="k8s.io/component-base/version" ldflags
+  local major=${version%%.*} minor package ldflags
   minor=${version#*.} && minor=${minor%%.*}
   ldflags="-s -w"
-  for p in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
-    ldflags+=" -X $p.gitVersion=v$version -X $p.gitMajor=$major -X $p.gitMinor=$minor -X $p.gitTreeState=clean"
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    ldflags+=" -X $package.gitVersion=v$version -X $package.gitMajor=$major -X $package.gitMinor=$minor -X $package.gitTreeState=clean"
   done
 
   export GOWORK=off CGO_ENABLED=0
@@ -139,11 +140,15 @@ build() {
   with_retries "downloading modules" go list "${flags[@]}" -deps .
   say "$(wc -l <"$log" | xargs) packages go into the binary; those in the build cache are not compiled again"
   with_retries "compiling and linking" go build "${flags[@]}" -v -p "$(parallelism)" -ldflags "$ldflags" -o "$out/cluster.new" .
+  if [[ $profile == node ]]; then
+    with_retries "compiling the sandbox's process" go build "${flags[@]}" -ldflags "-s -w" -o "$out/pause.new" ./pause
+  fi
 }
 
 install() {
   mkdir -p "$bin"
   mv -f "$out/cluster.new" "$bin/cluster"
+  [[ $profile == node ]] && mv -f "$out/pause.new" "$bin/pause"
   local name
   for name in "${names[@]}"; do ln -sfn cluster "$bin/$name"; done
   echo "$wanted" >"$out/stamp"

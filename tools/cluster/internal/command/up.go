@@ -1,0 +1,147 @@
+package command
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/component-base/version"
+
+	"github.com/sei-operator/sei-operator/tools/cluster/internal/host"
+	"github.com/sei-operator/sei-operator/tools/cluster/internal/layout"
+	"github.com/sei-operator/sei-operator/tools/cluster/internal/pki"
+	"github.com/sei-operator/sei-operator/tools/cluster/internal/render"
+)
+
+// Up brings the cluster up, or finds it up. After a crash it goes on with the state that is there, as a machine
+// does after a reboot.
+func Up(flags *flag.FlagSet) run {
+	at := place(flags)
+	return func(ctx context.Context) error {
+		l, err := at()
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		if err := up(ctx, l, os.Stderr); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "cluster is up after %s\n", time.Since(began).Round(100*time.Millisecond))
+		fmt.Println(l.Kubeconfig())
+		return nil
+	}
+}
+
+func up(ctx context.Context, l layout.Layout, progress io.Writer) error {
+	if err := lock(l); err != nil {
+		return err
+	}
+	record, err := host.ReadRecord(l)
+	if err != nil {
+		return err
+	}
+	if err := sameCluster(record, l); err != nil {
+		return err
+	}
+	if record.Running() {
+		_, _ = fmt.Fprintln(progress, "already running")
+		return awaitReady(ctx, l, progress)
+	}
+	if err := host.Stop(ctx, l, record); err != nil {
+		return err
+	}
+	if err := host.Preflight(ctx, l, progress); err != nil {
+		return err
+	}
+	if record == nil {
+		record = &host.Record{Version: kubernetesVersion(), Network: l.Network.String()}
+		if err := makeCredentials(l, time.Now()); err != nil {
+			return err
+		}
+	}
+	if err := writeFiles(render.Files(l)); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(progress, "starting Kubernetes %s in %s\n", record.Version, l.Dir)
+	if err := host.Start(ctx, l, record); err != nil {
+		return stopAfter(l, record, err)
+	}
+	if err := awaitReady(ctx, l, progress); err != nil {
+		return stopAfter(l, record, err)
+	}
+	return nil
+}
+
+// stopAfter does not leave half a cluster behind. The state and its logs stay for a look.
+func stopAfter(l layout.Layout, record *host.Record, cause error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := host.Stop(ctx, l, record); err != nil {
+		return fmt.Errorf("%w; and then %w", cause, err)
+	}
+	return fmt.Errorf("%w; the logs are in %s", cause, l.Path("log"))
+}
+
+func kubernetesVersion() string { return version.Get().GitVersion }
+
+// sameCluster refuses state that this binary or these flags would misread.
+func sameCluster(record *host.Record, l layout.Layout) error {
+	switch {
+	case record == nil:
+		return nil
+	case record.Version != kubernetesVersion():
+		return fmt.Errorf("the cluster in %s is Kubernetes %s and this is %s: run cluster down first, or use another --state-dir",
+			l.Dir, record.Version, kubernetesVersion())
+	case record.Network != l.Network.String():
+		return fmt.Errorf("the cluster in %s uses the network %s: pass --network=%s, or run cluster down first", l.Dir, record.Network, record.Network)
+	}
+	return nil
+}
+
+// makeCredentials makes a certificate per component, so that the audit log tells them apart.
+func makeCredentials(l layout.Layout, now time.Time) error {
+	authority, err := pki.NewAuthority(l.Path("pki"), now)
+	if err != nil {
+		return err
+	}
+	if err := authority.SigningKey("service-accounts"); err != nil {
+		return err
+	}
+	hosts := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc." + layout.ClusterDomain}
+	addresses := []netip.Addr{l.NodeIP(), l.APIService(), netip.MustParseAddr("127.0.0.1")}
+	if err := authority.Server("apiserver", now, hosts, addresses); err != nil {
+		return err
+	}
+	for _, client := range []struct{ file, user, group string }{
+		{"admin", "admin", "system:masters"},
+		{"kubelet-client", "kube-apiserver", "system:masters"},
+		{"kube-controller-manager", "system:kube-controller-manager", ""},
+		{"kube-scheduler", "system:kube-scheduler", ""},
+		{"kubelet", "system:node:" + layout.NodeName, "system:nodes"},
+		{"kube-proxy", "system:kube-proxy", ""},
+		{"coredns", "coredns", "system:masters"},
+		{"provisioner", "provisioner", "system:masters"},
+	} {
+		if err := authority.Client(client.file, client.user, now, client.group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeFiles(files map[string]string) error {
+	for path, content := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("making a configuration folder: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			return fmt.Errorf("writing a configuration file: %w", err)
+		}
+	}
+	return nil
+}

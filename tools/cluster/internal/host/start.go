@@ -1,0 +1,155 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/sei-operator/sei-operator/tools/cluster/internal/layout"
+	"github.com/sei-operator/sei-operator/tools/cluster/internal/supervise"
+)
+
+// Start starts the node's first process in its namespaces and links it to the machine.
+func Start(ctx context.Context, l layout.Layout, r *Record) error {
+	if err := makeFolders(l, r); err != nil {
+		return err
+	}
+	if err := makeCgroups(l); err != nil {
+		return err
+	}
+	node, open, err := spawn(l)
+	if err != nil {
+		return err
+	}
+	r.PID = node.Process.Pid
+	if r.Started, _, err = processStart(r.PID); err != nil {
+		return err
+	}
+	if err := r.write(l); err != nil {
+		return err
+	}
+	if err := link(ctx, l, r.PID); err != nil {
+		return err
+	}
+	go func() { _ = node.Wait() }() // so that a node that dies early is seen as dead
+	if err := open.Close(); err != nil {
+		return fmt.Errorf("telling the node to go on: %w", err)
+	}
+	return nil
+}
+
+// makeFolders makes the state's folders, and the mount points that components insist on.
+func makeFolders(l layout.Layout, r *Record) error {
+	for _, name := range []string{"audit", "config/cni", "containerd", "etcd", "log/pods", "volumes"} {
+		if err := os.MkdirAll(l.Path(name), 0o755); err != nil {
+			return fmt.Errorf("making the state folder: %w", err)
+		}
+	}
+	// etcd warns about a data folder that others can read.
+	if err := os.Chmod(l.Path("etcd"), 0o700); err != nil {
+		return fmt.Errorf("closing etcd's folder: %w", err)
+	}
+	for target, source := range supervise.MountPoints {
+		if err := os.MkdirAll(l.Path(source), 0o755); err != nil {
+			return fmt.Errorf("making the state folder: %w", err)
+		}
+		if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) && !slices.Contains(r.Made, target) {
+			r.Made = append(r.Made, target)
+		}
+	}
+	if err := r.write(l); err != nil {
+		return err
+	}
+	for _, target := range r.Made {
+		if err := os.MkdirAll(target, 0o755); err != nil {
+			return fmt.Errorf("making a mount point: %w", err)
+		}
+	}
+	return nil
+}
+
+// cgroupFolders are the cluster's control group in every hierarchy: several under version 1, one under version 2.
+func cgroupFolders(l layout.Layout) ([]string, error) {
+	const mount = "/sys/fs/cgroup"
+	if _, err := os.Stat(filepath.Join(mount, "cgroup.controllers")); err == nil {
+		return []string{filepath.Join(mount, l.Cgroup())}, nil
+	}
+	hierarchies, err := filepath.Glob(filepath.Join(mount, "*", "cgroup.procs"))
+	if err != nil {
+		return nil, fmt.Errorf("listing the control groups: %w", err)
+	}
+	var folders []string
+	for _, h := range hierarchies {
+		folders = append(folders, filepath.Join(filepath.Dir(h), l.Cgroup()))
+	}
+	return folders, nil
+}
+
+func makeCgroups(l layout.Layout) error {
+	folders, err := cgroupFolders(l)
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return fmt.Errorf("making the cluster's control group: %w", err)
+		}
+	}
+	return nil
+}
+
+// spawn starts the node's first process. It waits until the returned file is closed.
+func spawn(l layout.Layout) (*exec.Cmd, *os.File, error) {
+	gate, open, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a pipe to the node: %w", err)
+	}
+	defer func() { _ = gate.Close() }()
+	out, err := os.OpenFile(l.Log("node"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the node's log: %w", err)
+	}
+	defer func() { _ = out.Close() }()
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("finding the program: %w", err)
+	}
+	// Not bound to a context: the node outlives this command.
+	cmd := exec.CommandContext(context.Background(), self, "supervise", "--state-dir="+l.Dir, "--network="+l.Network.String())
+	cmd.Args[0] = "cluster"
+	cmd.Dir = "/"
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = gate, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setsid:     true,
+		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID,
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, fmt.Errorf("starting the node in namespaces of its own: %w", err)
+	}
+	return cmd, open, nil
+}
+
+// link connects the machine with the node. Both ends vanish with the node's network.
+func link(ctx context.Context, l layout.Layout, pid int) error {
+	name := l.LinkName()
+	for _, args := range []string{
+		fmt.Sprintf("link add %s type veth peer name %s netns %s", name, supervise.InnerLink, strconv.Itoa(pid)),
+		fmt.Sprintf("addr add %s/%d dev %s", l.HostIP(), l.Link().Bits(), name),
+		fmt.Sprintf("link set %s up", name),
+		fmt.Sprintf("route add %s via %s", l.Services(), l.NodeIP()),
+		fmt.Sprintf("route add %s via %s", l.Pods(), l.NodeIP()),
+	} {
+		if out, err := exec.CommandContext(ctx, "ip", strings.Fields(args)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("running ip %s: %w: %s", args, err, lastLine(out))
+		}
+	}
+	return nil
+}
