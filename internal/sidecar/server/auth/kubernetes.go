@@ -70,6 +70,10 @@ func (k *Kubernetes) verify(ctx context.Context, raw string, keys []jose.JSONWeb
 	for _, key := range keys {
 		set.PublicKeys = append(set.PublicKeys, key.Key)
 	}
+	// The verifier checks this too, but does not let its cause be told apart.
+	if _, err := set.VerifySignature(ctx, raw); err != nil {
+		return nil, unauthenticated("bad_signature", "token is not signed with the key it names")
+	}
 	// Issuer and audience are checked in admit, where each has its own reason.
 	verifier := oidc.NewVerifier("", set, &oidc.Config{
 		SkipIssuerCheck: true, SkipClientIDCheck: true, Now: k.Clock.Now, SupportedSigningAlgs: algorithmNames(),
@@ -79,7 +83,7 @@ func (k *Kubernetes) verify(ctx context.Context, raw string, keys []jose.JSONWeb
 		return nil, unauthenticated("expired", "token expired at %s", expired.Expiry.UTC())
 	}
 	if err != nil {
-		return nil, unauthenticated("bad_signature", "token does not verify: %v", err)
+		return nil, unauthenticated("invalid_claims", "token is not valid: %v", err)
 	}
 	return token, nil
 }

@@ -1,0 +1,315 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
+)
+
+// brokenStore is an engine whose disk is gone.
+type brokenStore struct{ *engine.Engine }
+
+var errDisk = api.Retryable(api.CodeStoreFailed, errors.New("persist task: no space left on device"))
+
+func (brokenStore) Submit(api.TaskRequest) (string, error) { return "", errDisk }
+func (brokenStore) Get(string) (api.TaskResult, error)     { return api.TaskResult{}, errDisk }
+func (brokenStore) List() ([]api.TaskResult, error)        { return nil, errDisk }
+func (brokenStore) Delete(string) error                    { return errDisk }
+func (brokenStore) Ping() error                            { return errDisk }
+func (brokenStore) Wait(context.Context, string) (api.TaskResult, error) {
+	return api.TaskResult{}, errDisk
+}
+
+func do(t *testing.T, method, url, body string, headers ...string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
+}
+
+func errorOf(t *testing.T, resp *http.Response) api.ErrorBody {
+	t.Helper()
+	var body api.ErrorBody
+	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func TestStoreFailure_Is503WithRetryAfter(t *testing.T) {
+	srv := serve(t, func(c *Config) { c.Tasks = brokenStore{c.Tasks.(*engine.Engine)} })
+	for _, tc := range []struct{ method, path, body, message string }{
+		{http.MethodPost, "/v0/tasks", `{"type":"endless"}`, "persist task: no space left on device"},
+		{http.MethodGet, "/v0/tasks", "", "persist task: no space left on device"},
+		{http.MethodGet, "/v0/tasks/" + uuid.NewString(), "", "persist task: no space left on device"},
+		{http.MethodGet, "/v0/tasks/" + uuid.NewString() + "?wait=1s", "", "persist task: no space left on device"},
+		{http.MethodDelete, "/v0/tasks/" + uuid.NewString(), "", "failed to delete task; retry"},
+	} {
+		resp := do(t, tc.method, srv.URL+tc.path, tc.body)
+		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "1" {
+			t.Errorf("%s %s: %s Retry-After %q", tc.method, tc.path, resp.Status, resp.Header.Get("Retry-After"))
+		}
+		if got := errorOf(t, resp); got.Error != tc.message || !got.ErrorDetail.Retryable {
+			t.Errorf("%s %s: %+v", tc.method, tc.path, got)
+		}
+	}
+	if resp := do(t, http.MethodGet, srv.URL+"/v0/livez", ""); resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("livez: %s", resp.Status)
+	}
+	resp := do(t, http.MethodGet, srv.URL+"/v0/livez?verbose=1", "")
+	if got := errorOf(t, resp); resp.StatusCode != http.StatusServiceUnavailable || got.Error != errDisk.Error() {
+		t.Errorf("verbose livez: %s %+v", resp.Status, got)
+	}
+}
+
+func TestInvalidParams_NameTheField(t *testing.T) {
+	srv := serve(t)
+	got := errorOf(t, do(t, http.MethodPost, srv.URL+"/v0/tasks", `{"type":"failing","params":{"value":7}}`))
+	want := api.ErrorBody{
+		Error:       "value: wants string, got number",
+		ErrorDetail: &api.ErrorDetail{Code: api.CodeInvalidParams, Terminal: true, Field: "value"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBody_LargerThanTheLimit_Is413WhetherAnnouncedOrNot(t *testing.T) {
+	srv := serve(t)
+	huge := strings.Repeat(" ", maxBody+1)
+	for name, body := range map[string]io.Reader{
+		"announced": strings.NewReader(huge),
+		"streamed":  io.MultiReader(strings.NewReader(huge)),
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/v0/tasks", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := errorOf(t, resp)
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusRequestEntityTooLarge || got.Error != "request body is larger than 4194304 bytes" {
+			t.Errorf("%s: %s %+v", name, resp.Status, got)
+		}
+	}
+}
+
+func TestAudit_EveryMutatingRequestIsLoggedWithItsCaller(t *testing.T) {
+	var log lockedBuffer
+	srv := serve(t, func(c *Config) {
+		c.Auth = auth.TrustedHeader{}
+		c.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	})
+	id := uuid.NewString()
+	do(t, http.MethodPost, srv.URL+"/v0/tasks", `{"id":"`+id+`","type":"failing","params":{"value":"hush"}}`, "X-Remote-User", "alice")
+	do(t, http.MethodDelete, srv.URL+"/v0/tasks/"+id, "", "X-Remote-User", "bob")
+	do(t, http.MethodGet, srv.URL+"/v0/tasks", "", "X-Remote-User", "carol")
+	do(t, http.MethodPost, srv.URL+"/v0/tasks", `{"type":"failing"}`)
+
+	type entry struct {
+		Msg, Caller, Method, Task, Type, Reason string
+		Status                                  int
+	}
+	var got []entry
+	for line := range strings.Lines(log.String()) {
+		var e entry
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, e)
+	}
+	want := []entry{
+		{Msg: "request", Caller: "alice", Method: "POST", Task: id, Type: "failing", Status: 201},
+		{Msg: "request", Caller: "bob", Method: "DELETE", Task: id, Status: 204},
+		{Msg: "request rejected", Method: "POST", Reason: "missing_header", Status: 401},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if strings.Contains(log.String(), "hush") {
+		t.Error("parameters were logged")
+	}
+}
+
+// lockedBuffer can be read while the server writes.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func TestRejection_IsCountedByReason(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	srv := serve(t, func(c *Config) { c.Auth, c.Registry = auth.TrustedHeader{}, registry })
+	resp := do(t, http.MethodGet, srv.URL+"/v0/tasks", "")
+	if resp.StatusCode != http.StatusUnauthorized || resp.Header.Get("WWW-Authenticate") == "" {
+		t.Errorf("%s %v", resp.Status, resp.Header)
+	}
+	text, err := io.ReadAll(do(t, http.MethodGet, srv.URL+"/v0/metrics", "").Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `seictl_sidecar_authn_rejections_total{reason="missing_header"} 1`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// The read timeout must not look like a caller that hung up: a long poll that
+// outlasts it goes on and still hears of the end.
+func TestLongPoll_OutlastsTheReadTimeout(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	tasks, err := engine.Open(engine.Config{Path: filepath.Join(t.TempDir(), "s"), Handlers: testHandlers(), Registry: registry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewUnstartedServer(New(Config{
+		Tasks: tasks, Auth: auth.Open{}, Registry: registry, Log: slog.New(slog.DiscardHandler),
+	}))
+	srv.Config.ReadTimeout = 50 * time.Millisecond
+	srv.Start()
+	defer srv.Close()
+	defer tasks.Stop()
+	id, err := tasks.Submit(api.TaskRequest{Type: endless})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	resp := do(t, http.MethodGet, srv.URL+"/v0/tasks/"+id+"?wait=400ms", "")
+	if waited := time.Since(begin); resp.StatusCode != http.StatusOK || waited < 400*time.Millisecond {
+		t.Errorf("%s after %v", resp.Status, waited)
+	}
+}
+
+func TestWait_IsShorterThanTheWriteTimeout(t *testing.T) {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v0/tasks/x?wait=10h", nil)
+	if wait, err := waitOf(r); err != nil || wait >= writeTimeout || wait < 20*time.Second {
+		t.Errorf("%v %v", wait, err)
+	}
+}
+
+func TestServe_EndsOpenPollsAndReturnsWhenToldTo(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	tasks, err := engine.Open(engine.Config{Path: filepath.Join(t.TempDir(), "s"), Handlers: testHandlers(), Registry: registry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := tasks.Submit(api.TaskRequest{Type: endless})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrived := make(chan struct{})
+	handler := New(Config{Tasks: tasks, Auth: auth.Open{}, Registry: registry, Log: slog.New(slog.DiscardHandler)})
+	noticed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		handler.ServeHTTP(w, r)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	context.AfterFunc(ctx, tasks.Stop)
+	served := make(chan error, 1)
+	go func() { served <- Serve(ctx, l, noticed, slog.New(slog.DiscardHandler), 10*time.Second) }()
+	go func() {
+		<-arrived
+		cancel()
+	}()
+	resp := do(t, http.MethodGet, "http://"+l.Addr().String()+"/v0/tasks/"+id+"?wait=20s", "")
+	var task api.TaskResult
+	if err := json.NewDecoder(resp.Body).Decode(&task); err != nil || task.Status != api.TaskRunning {
+		t.Errorf("%s %+v %v", resp.Status, task, err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNodeID_FromTheKeyFile(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(public)
+	id := hex.EncodeToString(sum[:20])
+	whole := `{"id":"` + id + `","priv_key":{"type":"tendermint/PrivKeyEd25519","value":"` + base64.StdEncoding.EncodeToString(private) + `"}}`
+	for name, tc := range map[string]struct{ content, id, message string }{
+		"whole":   {content: whole, id: id},
+		"missing": {message: "node_key.json not found — generate-identity may not have run yet"},
+		"no JSON": {content: `{"id"`, message: "failed to parse node_key.json"},
+		"no key":  {content: `{"id":"x"}`, message: "invalid Ed25519 key in node_key.json"},
+		"short":   {content: `{"priv_key":{"type":"tendermint/PrivKeyEd25519","value":"AAAA"}}`, message: "invalid Ed25519 key in node_key.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			if err := os.MkdirAll(filepath.Join(home, "config"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if tc.content != "" {
+				if err := os.WriteFile(filepath.Join(home, "config", "node_key.json"), []byte(tc.content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			srv := serve(t, func(c *Config) { c.NodeID = NodeIDFrom(home) })
+			resp := do(t, http.MethodGet, srv.URL+"/v0/node-id", "")
+			if tc.message != "" {
+				if got := errorOf(t, resp); resp.StatusCode != http.StatusInternalServerError || got.Error != tc.message {
+					t.Errorf("%s %+v", resp.Status, got)
+				}
+				return
+			}
+			var got api.NodeID
+			if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || got.NodeID != tc.id {
+				t.Errorf("%+v %v, want %s", got, err, tc.id)
+			}
+		})
+	}
+}
