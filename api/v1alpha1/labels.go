@@ -15,6 +15,8 @@ const (
 	LabelDeploymentOrdinal = "sei.io/nodedeployment-ordinal"
 	// LabelComponent tells apart the helpers of a node, for example its bootstrap Job.
 	LabelComponent = "sei.io/component"
+	// LabelGenesis marks a ConfigMap that holds the genesis of the chain it names.
+	LabelGenesis = "sei.io/genesis"
 	// LabelSnapshotPublish marks the pods whose snapshots are to be published.
 	LabelSnapshotPublish = "sei.io/snapshot-publish"
 )
@@ -55,6 +57,14 @@ const (
 	FieldOwnerSeiNode           = "seinode-controller"
 	FieldOwnerSeiNodeDeployment = "seinodedeployment-controller"
 	FieldOwnerSeiNodeTask       = "seinodetask-controller"
+)
+
+// What a ConfigMap with a genesis holds.
+const (
+	// GenesisDataKey is the binary data key of the genesis file, gzipped.
+	GenesisDataKey = "genesis.json.gz"
+	// AnnotationGenesisHash is the SHA-256 of the genesis file.
+	AnnotationGenesisHash = "sei.io/genesis-sha256"
 )
 
 // Data keys of the Secrets a node refers to.

@@ -47,9 +47,6 @@ type SeiNodeStatus struct {
 	// configHash identifies the configuration the node was given.
 	// +optional
 	ConfigHash string `json:"configHash,omitempty"`
-	// restartedFor is the value of the annotation sei.io/restart that was last acted on.
-	// +optional
-	RestartedFor string `json:"restartedFor,omitempty"`
 	// retriedFor is the value of the annotation sei.io/retry that was last acted on.
 	// +optional
 	RetriedFor string `json:"retriedFor,omitempty"`

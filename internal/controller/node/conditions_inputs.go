@@ -1,0 +1,99 @@
+package node
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/planner"
+)
+
+// inputCondition is a condition about something the user hands in, and the tasks that
+// check it.
+type inputCondition struct {
+	conditionType string
+	tasks         []string
+	applies       func(*v1alpha1.SeiNodeSpec) bool
+	validated     string
+	notReady      string
+	// waits are the reasons with which the tasks wait for the user.
+	waits []string
+}
+
+var inputConditions = []inputCondition{
+	{
+		conditionType: v1alpha1.ConditionImportPVCReady,
+		tasks:         []string{planner.TaskEnsureDataPVC},
+		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.ImportedClaim() != "" },
+		validated:     v1alpha1.ReasonPVCValidated,
+		notReady:      v1alpha1.ReasonPVCNotReady,
+		waits:         []string{v1alpha1.ReasonPVCNotReady, v1alpha1.ReasonPVCInvalid},
+	},
+	{
+		conditionType: v1alpha1.ConditionSigningKeyReady,
+		tasks:         []string{planner.TaskValidateSigningKey, planner.TaskReserveConsensusKey},
+		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.SigningKeySecret() != "" },
+		validated:     v1alpha1.ReasonSigningKeyValidated,
+		notReady:      v1alpha1.ReasonSigningKeyNotReady,
+		waits:         []string{v1alpha1.ReasonSigningKeyNotReady, v1alpha1.ReasonSigningKeyInvalid, v1alpha1.ReasonKeyInUse},
+	},
+	{
+		conditionType: v1alpha1.ConditionNodeKeyReady,
+		tasks:         []string{planner.TaskValidateNodeKey},
+		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.NodeKeySecret() != "" },
+		validated:     v1alpha1.ReasonNodeKeyValidated,
+		notReady:      v1alpha1.ReasonNodeKeyNotReady,
+		waits:         []string{v1alpha1.ReasonNodeKeyNotReady, v1alpha1.ReasonNodeKeyInvalid},
+	},
+	{
+		conditionType: v1alpha1.ConditionOperatorKeyringReady,
+		tasks:         []string{planner.TaskValidateOperatorKeyring},
+		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.OperatorKeyringSecret() != nil },
+		validated:     v1alpha1.ReasonOperatorKeyringValidated,
+		notReady:      v1alpha1.ReasonOperatorKeyringNotReady,
+		waits:         []string{v1alpha1.ReasonOperatorKeyringNotReady, v1alpha1.ReasonOperatorKeyringInvalid},
+	},
+}
+
+// inputConditions speaks of the inputs whose tasks ran in this pass. What an earlier
+// pass found stays: an input that was checked is in use.
+func (s *scope) inputConditions(set conditions.Setter) {
+	for _, c := range inputConditions {
+		if !c.applies(&s.node.Spec) {
+			set.False(c.conditionType, v1alpha1.ReasonNotApplicable, "")
+			continue
+		}
+		status, reason, message, known := c.judge(s)
+		if known {
+			conditions.Set(&s.node.Status.Conditions, s.node.Generation, s.now, c.conditionType, status, reason, message)
+		} else if old := conditions.Get(s.node.Status.Conditions, c.conditionType); old == nil || old.Reason == v1alpha1.ReasonNotApplicable {
+			set.False(c.conditionType, c.notReady, "not checked yet")
+		}
+	}
+}
+
+// judge looks at the condition's tasks in order: the first that is not done speaks,
+// and when all that ran are done, the last one does.
+func (c inputCondition) judge(s *scope) (status metav1.ConditionStatus, reason, message string, known bool) {
+	allDone := true
+	for _, t := range c.tasks {
+		o, ran := s.progress.Outcome(t)
+		if !ran {
+			allDone = false
+			continue
+		}
+		if o.IsWait() && slices.Contains(c.waits, o.Reason) {
+			return metav1.ConditionFalse, o.Reason, o.Message, true
+		}
+		allDone = allDone && o.IsDone()
+	}
+	if last, ran := s.progress.Outcome(c.tasks[len(c.tasks)-1]); ran && last.IsDone() {
+		return metav1.ConditionTrue, c.validated, "", true
+	}
+	if allDone {
+		return metav1.ConditionTrue, c.validated, "", true
+	}
+	return "", "", "", false
+}

@@ -1,0 +1,122 @@
+package node
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/task"
+)
+
+// ready says how the node is, from its phase and its pod. The kubelet's readiness
+// probe asks the chain itself whether it is in sync.
+func (s *scope) ready(set conditions.Setter) {
+	status, reason, message := readiness(s.node, s.observed.Pod)
+	conditions.Set(&s.node.Status.Conditions, s.node.Generation, s.now, v1alpha1.ConditionReady, status, reason, message)
+}
+
+func readiness(node *v1alpha1.SeiNode, pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
+	no := metav1.ConditionFalse
+	switch {
+	case node.Spec.Paused:
+		return no, v1alpha1.ReasonPaused, "the pod is stopped by spec.paused"
+	case node.Status.Phase == v1alpha1.NodeFailed:
+		return no, v1alpha1.ReasonInitFailed, failedAdvice(node)
+	}
+	if reason, message, found := podTrouble(pod); found {
+		return no, reason, message
+	}
+	if node.Status.Phase != v1alpha1.NodeRunning {
+		return no, v1alpha1.ReasonInitializing, ""
+	}
+	return podReadiness(pod)
+}
+
+func failedAdvice(node *v1alpha1.SeiNode) string {
+	message := "the node could not be brought up"
+	if last := node.Status.LastPlan; last != nil {
+		message = failureWords(last)
+	}
+	return message + ". Change the spec, or set the annotation " + v1alpha1.AnnotationRetry + " to any new value, to try again"
+}
+
+// podTrouble finds containers that cannot start or do not stay up.
+func podTrouble(pod *corev1.Pod) (reason, message string, found bool) {
+	if pod == nil || pod.DeletionTimestamp != nil {
+		return "", "", false
+	}
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range list {
+			w := list[i].State.Waiting
+			switch {
+			case w == nil:
+			case task.IsPullFailure(w.Reason):
+				return v1alpha1.ReasonImagePullFailed, fmt.Sprintf("container %s cannot pull image %s: check its name and the pull secrets",
+					list[i].Name, list[i].Image), true
+			case w.Reason == "CrashLoopBackOff":
+				return v1alpha1.ReasonPodCrashLooping, crashWords(pod.Name, &list[i]), true
+			}
+		}
+	}
+	return "", "", false
+}
+
+func crashWords(pod string, c *corev1.ContainerStatus) string {
+	message := fmt.Sprintf("container %s keeps ending", c.Name)
+	if t := c.LastTerminationState.Terminated; t != nil {
+		message += fmt.Sprintf(" with exit code %d (%s)", t.ExitCode, t.Reason)
+	}
+	return fmt.Sprintf("%s: see kubectl logs %s -c %s --previous", message, pod, c.Name)
+}
+
+// podReadiness is the readiness of a running node whose containers are not in trouble.
+func podReadiness(pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
+	switch {
+	case pod == nil:
+		return metav1.ConditionFalse, v1alpha1.ReasonPodPending, "there is no pod; the StatefulSet controller makes one"
+	case pod.Status.Phase == corev1.PodUnknown || pod.Status.Reason == "NodeLost":
+		return metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown, "the pod's node does not answer"
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionUnknown {
+			return metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown, "the pod's node does not answer"
+		}
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil {
+			return metav1.ConditionTrue, v1alpha1.ReasonInSync, ""
+		}
+	}
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return metav1.ConditionFalse, v1alpha1.ReasonPodNotReady, "the pod is being replaced"
+	case pod.Status.Phase == corev1.PodPending:
+		return metav1.ConditionFalse, v1alpha1.ReasonPodPending, pendingWords(pod)
+	case seidStarted(pod):
+		return metav1.ConditionFalse, v1alpha1.ReasonNotInSync, "seid runs and has not caught up with its peers, or does not answer yet"
+	default:
+		return metav1.ConditionFalse, v1alpha1.ReasonPodNotReady, "seid waits behind the start gate or is starting"
+	}
+}
+
+func pendingWords(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return "the pod cannot be scheduled: " + c.Message
+		}
+	}
+	return "the pod is starting"
+}
+
+// seidStarted reports whether seid has passed the start gate.
+func seidStarted(pod *corev1.Pod) bool {
+	for i := range pod.Status.ContainerStatuses {
+		c := &pod.Status.ContainerStatuses[i]
+		if c.Name == render.ContainerSeid {
+			return c.Started != nil && *c.Started
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/statuspatch"
+	"github.com/sei-operator/sei-operator/internal/task"
+)
+
+// finalize takes a node down in the order that keeps keys and data safe: first the pod
+// must be gone, then the consensus key is given back, then the volume goes or stays.
+func (r *Reconciler) finalize(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(node, v1alpha1.FinalizerSeiNode) {
+		return ctrl.Result{}, nil
+	}
+	if err := r.reportTerminating(ctx, node); err != nil {
+		return conflictIsRetry(err)
+	}
+	gone, err := r.stopPods(ctx, node)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if !gone {
+		// Pod events come first; this is the net under them.
+		return ctrl.Result{RequeueAfter: steadyInterval}, nil
+	}
+	if err := task.ReleaseConsensusKey(ctx, r.Client, r.Live, r.Namespace, node); err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.releaseVolume(ctx, node); err != nil {
+		return ctrl.Result{}, err
+	}
+	before := node.DeepCopy()
+	controllerutil.RemoveFinalizer(node, v1alpha1.FinalizerSeiNode)
+	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return conflictIsRetry(fmt.Errorf("removing the finalizer: %w", err))
+	}
+	r.forget(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(node)})
+	return ctrl.Result{}, nil
+}
+
+func (r *Reconciler) reportTerminating(ctx context.Context, node *v1alpha1.SeiNode) error {
+	before, snapshot, now := node.DeepCopy(), r.status.New(node), r.Clock.Now()
+	if node.Status.Phase != v1alpha1.NodeTerminating {
+		t := metav1.NewTime(now.Truncate(time.Second))
+		node.Status.Phase, node.Status.PhaseTransitionTime = v1alpha1.NodeTerminating, &t
+	}
+	node.Status.ObservedGeneration = node.Generation
+	set := conditions.For(&node.Status.Conditions, node.Generation, now)
+	set.False(v1alpha1.ConditionReady, v1alpha1.ReasonTerminating, "the node is being deleted: waiting for its pod to stop")
+	result, err := snapshot.Patch(ctx, r.Client, node)
+	if err != nil {
+		return err
+	}
+	r.Metrics.NodeObserved(before, node)
+	if result == statuspatch.Changed {
+		r.Events.Emit(node, events.ForNode(before, node)...)
+	}
+	return nil
+}
+
+// stopPods removes what makes pods and reports whether the last pod is gone. The API
+// server is asked, because the consensus key is given back on this answer.
+func (r *Reconciler) stopPods(ctx context.Context, node *v1alpha1.SeiNode) (gone bool, err error) {
+	sts, err := cached(ctx, r.Client, node, node.Name, &appsv1.StatefulSet{})
+	if err != nil {
+		return false, err
+	}
+	if sts != nil && metav1.IsControlledBy(sts, node) {
+		if err := r.deleteOwned(ctx, sts); err != nil {
+			return false, err
+		}
+	}
+	job, err := cached(ctx, r.Client, node, render.BootstrapJobName(node), &batchv1.Job{})
+	if err != nil {
+		return false, err
+	}
+	if job != nil && metav1.IsControlledBy(job, node) {
+		if err := r.deleteOwned(ctx, job); err != nil {
+			return false, err
+		}
+	}
+	pods := &corev1.PodList{}
+	selector := client.MatchingLabels{v1alpha1.LabelNode: node.Name}
+	if err := r.Client.List(ctx, pods, client.InNamespace(node.Namespace), selector); err != nil {
+		return false, fmt.Errorf("listing the node's pods: %w", err)
+	}
+	if len(pods.Items) > 0 || sts != nil && metav1.IsControlledBy(sts, node) {
+		return false, nil
+	}
+	if err := r.Live.List(ctx, pods, client.InNamespace(node.Namespace), selector); err != nil {
+		return false, fmt.Errorf("listing the node's pods: %w", err)
+	}
+	return len(pods.Items) == 0, nil
+}
+
+func (r *Reconciler) deleteOwned(ctx context.Context, obj client.Object) error {
+	if obj.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	uid := obj.GetUID()
+	err := r.Client.Delete(ctx, obj, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting %T %s: %w", obj, obj.GetName(), err)
+	}
+	return nil
+}
+
+// releaseVolume deletes the claim that was made for the node, unless it shall stay.
+// Imported claims always stay.
+func (r *Reconciler) releaseVolume(ctx context.Context, node *v1alpha1.SeiNode) error {
+	if node.Spec.ImportedClaim() != "" || render.DeletionPolicy(node) == v1alpha1.VolumeRetain {
+		return nil
+	}
+	claim, err := cached(ctx, r.Client, node, render.ClaimName(node), &corev1.PersistentVolumeClaim{})
+	if err != nil || claim == nil || !metav1.IsControlledBy(claim, node) {
+		return err
+	}
+	return r.deleteOwned(ctx, claim)
+}

@@ -1,0 +1,132 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/planner"
+	"github.com/sei-operator/sei-operator/internal/render"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/task"
+)
+
+// observe gathers all that the rest of the pass depends on. Objects come from the
+// cache; the sidecar is asked with a timeout of its own, so that a hung one delays
+// its own node only.
+func (r *Reconciler) observe(ctx context.Context, s *scope) error {
+	if err := r.observeObjects(ctx, s); err != nil {
+		return err
+	}
+	s.observed.Peers, s.observed.PeerProblems = r.Peers.Resolve(ctx, s.node, s.node.Status.ResolvedPeers)
+	r.observeSidecar(ctx, s)
+	return nil
+}
+
+func (r *Reconciler) observeObjects(ctx context.Context, s *scope) (err error) {
+	node, o := s.node, s.observed
+	if o.StatefulSet, err = cached(ctx, r.Client, node, node.Name, &appsv1.StatefulSet{}); err != nil {
+		return err
+	}
+	if o.Service, err = cached(ctx, r.Client, node, node.Name, &corev1.Service{}); err != nil {
+		return err
+	}
+	if o.Claim, err = cached(ctx, r.Client, node, render.ClaimName(node), &corev1.PersistentVolumeClaim{}); err != nil {
+		return err
+	}
+	if o.Pod, err = cached(ctx, r.Client, node, render.PodName(node), &corev1.Pod{}); err != nil {
+		return err
+	}
+	if snapshot := node.Spec.Snapshot(); snapshot == nil || snapshot.BootstrapImage == "" {
+		return nil
+	}
+	if o.Job, err = cached(ctx, r.Client, node, render.BootstrapJobName(node), &batchv1.Job{}); err != nil {
+		return err
+	}
+	if o.Pod == nil {
+		o.Pod, err = r.bootstrapPod(ctx, node)
+	}
+	return err
+}
+
+// bootstrapPod is the pod of the node's bootstrap Job; nil when there is none.
+func (r *Reconciler) bootstrapPod(ctx context.Context, node *v1alpha1.SeiNode) (*corev1.Pod, error) {
+	list := &corev1.PodList{}
+	err := r.Client.List(ctx, list, client.InNamespace(node.Namespace), client.MatchingLabels{
+		v1alpha1.LabelNode: node.Name, v1alpha1.LabelComponent: v1alpha1.ComponentBootstrap,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing the bootstrap pods: %w", err)
+	}
+	if len(list.Items) == 0 {
+		return nil, nil
+	}
+	return &list.Items[0], nil
+}
+
+// cached reads an object of the node's namespace from the cache; nil when it is not there.
+func cached[T client.Object](ctx context.Context, c client.Reader, node *v1alpha1.SeiNode, name string, into T) (T, error) {
+	var none T
+	err := c.Get(ctx, client.ObjectKey{Namespace: node.Namespace, Name: name}, into)
+	switch {
+	case apierrors.IsNotFound(err):
+		return none, nil
+	case err != nil:
+		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
+	default:
+		return into, nil
+	}
+}
+
+// observeSidecar dials the pod's own address, because DNS lags behind a replaced
+// pod, and names the node and the pod it means, because addresses are reused.
+func (r *Reconciler) observeSidecar(ctx context.Context, s *scope) {
+	started, running := task.SidecarStarted(s.observed.Pod)
+	if !running {
+		return
+	}
+	pod := s.observed.Pod
+	s.sidecar = r.Sidecars.Sidecar(sidecar.Target{
+		Address: net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(render.SidecarPort(s.node)))),
+		Node:    s.node.Namespace + "/" + s.node.Name,
+		PodUID:  string(pod.UID),
+	})
+	if s.node.Status.Phase == v1alpha1.NodeRunning && s.activePlan() == nil {
+		r.probe(ctx, s, started)
+	}
+	if s.node.Status.NodeID == "" && s.observed.Sidecar != planner.SidecarUnreachable {
+		if id, err := s.sidecar.NodeID(ctx); err == nil {
+			s.nodeID = id
+		}
+	}
+}
+
+// probe asks whether the start gate is open.
+func (r *Reconciler) probe(ctx context.Context, s *scope, started time.Time) {
+	health, err := s.sidecar.Health(ctx)
+	outcome := metrics.ProbeUnreachable
+	switch {
+	case err != nil:
+		s.observed.Sidecar, s.observed.SidecarError = planner.SidecarUnreachable, err.Error()
+		// A container that has just started is about to listen: look again at
+		// once, so that its gate is opened without delay.
+		if r.Clock.Now().Sub(started) < 20*time.Second {
+			s.comeBackIn(200 * time.Millisecond)
+		}
+	case health == sidecar.Ready:
+		s.observed.Sidecar, outcome = planner.SidecarReady, metrics.ProbeReady
+	default:
+		s.observed.Sidecar, outcome = planner.SidecarNotReady, metrics.ProbeNotReady
+	}
+	r.Metrics.SidecarProbed(s.node.Namespace, outcome)
+}

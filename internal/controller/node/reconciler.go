@@ -1,0 +1,157 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/peers"
+	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/platform"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/statuspatch"
+	"github.com/sei-operator/sei-operator/internal/task"
+)
+
+// +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=sei.io,resources=seinodes/status,verbs=get;patch
+// +kubebuilder:rbac:groups=sei.io,resources=seinodes/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=get
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+const (
+	// steadyInterval is the net under the watches: how often a running node is
+	// looked at when nothing happens.
+	steadyInterval = 30 * time.Second
+	// staleInterval is how soon to look again when the cache is behind our own
+	// last write.
+	staleInterval = 20 * time.Millisecond
+	// maxPasses bounds the passes of one reconcile: a plan is stored in one and
+	// begun in the next, and its end may call for another.
+	maxPasses = 6
+)
+
+// Reconciler brings SeiNodes to what their spec says.
+type Reconciler struct {
+	// Client reads from the cache and writes to the API server.
+	Client client.Client
+	// Live reads from the API server.
+	Live client.Reader
+	// Sidecars dials the sidecars of the node's pods.
+	Sidecars sidecar.Dialer
+	// SidecarSubjects are the token subjects the operator authenticates as.
+	SidecarSubjects []string
+	Peers           *peers.Resolver
+	Platform        *platform.Config
+	Events          *events.Recorder
+	Metrics         *metrics.Metrics
+	// Namespace is the operator's own, where consensus keys are reserved.
+	Namespace string
+	Clock     clock.PassiveClock
+
+	status   *statuspatch.Writer
+	executor *plan.Executor[*task.Env]
+	latch    events.Latch
+}
+
+// init makes the parts that the reconciler owns.
+func (r *Reconciler) init() {
+	if r.Clock == nil {
+		r.Clock = clock.RealClock{}
+	}
+	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNode))
+	r.executor = &plan.Executor[*task.Env]{Tasks: task.Registry(), Clock: r.Clock}
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	node := &v1alpha1.SeiNode{}
+	if err := r.Client.Get(ctx, req.NamespacedName, node); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(req)
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, fmt.Errorf("reading SeiNode: %w", err)
+	}
+	if r.status.Stale(node) {
+		return ctrl.Result{RequeueAfter: staleInterval}, nil
+	}
+	if node.DeletionTimestamp != nil {
+		return r.finalize(ctx, node)
+	}
+	if err := r.ensureFinalizer(ctx, node); err != nil {
+		return conflictIsRetry(err)
+	}
+	return r.run(ctx, node)
+}
+
+// run makes passes until the node has nothing more to do at once.
+func (r *Reconciler) run(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Result, error) {
+	for range maxPasses {
+		s := r.newScope(node)
+		observeErr := r.observe(ctx, s)
+		if observeErr == nil {
+			r.decide(s)
+			s.err = r.act(ctx, s)
+		} else {
+			s.err = observeErr
+		}
+		if err := r.report(ctx, s); err != nil {
+			return conflictIsRetry(errors.Join(s.err, err))
+		}
+		if s.err != nil {
+			return ctrl.Result{}, s.err
+		}
+		if !s.again {
+			return ctrl.Result{RequeueAfter: s.requeueAfter}, nil
+		}
+	}
+	return ctrl.Result{RequeueAfter: time.Second}, nil
+}
+
+// ensureFinalizer makes sure that a node's key and volume are seen to before the
+// node goes.
+func (r *Reconciler) ensureFinalizer(ctx context.Context, node *v1alpha1.SeiNode) error {
+	if controllerutil.ContainsFinalizer(node, v1alpha1.FinalizerSeiNode) {
+		return nil
+	}
+	before := node.DeepCopy()
+	controllerutil.AddFinalizer(node, v1alpha1.FinalizerSeiNode)
+	err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if err != nil {
+		return fmt.Errorf("adding the finalizer: %w", err)
+	}
+	return nil
+}
+
+// conflictIsRetry turns a lost race into a quiet second look: somebody else changed
+// the node, and what they wrote is on its way through the watch.
+func conflictIsRetry(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: staleInterval}, nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
+}
+
+func (r *Reconciler) forget(req ctrl.Request) {
+	r.Metrics.Forget(v1alpha1.KindSeiNode, req.Namespace, req.Name)
+	r.status.Forget(req.NamespacedName)
+	r.latch.Forget(req.NamespacedName)
+}

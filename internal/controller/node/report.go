@@ -1,0 +1,161 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/planner"
+	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/statuspatch"
+	"github.com/sei-operator/sei-operator/internal/task"
+)
+
+// report derives the status from what this pass saw and did, writes it once if it
+// changed, and tells of transitions. It runs after errors too.
+func (r *Reconciler) report(ctx context.Context, s *scope) error {
+	now := r.Clock.Now()
+	s.deriveFacts()
+	s.deriveConditions(now)
+	s.derivePhaseTime(now)
+	s.node.Status.ObservedGeneration = s.node.Generation
+	result, err := s.snapshot.Patch(ctx, r.Client, s.node)
+	if err != nil {
+		return err
+	}
+	r.Metrics.NodeObserved(s.before, s.node)
+	r.countTasks(s)
+	if result == statuspatch.Changed {
+		r.Events.Emit(s.node, events.ForNode(s.before, s.node)...)
+		logTransitions(ctx, s)
+	}
+	r.emitFacts(s)
+	if s.node.Status.Phase == v1alpha1.NodeRunning && s.activePlan() == nil && !s.node.Spec.Paused {
+		s.comeBackIn(jittered(steadyInterval, s.node))
+	}
+	return nil
+}
+
+// deriveFacts writes what the node is made of and runs now.
+func (s *scope) deriveFacts() {
+	status := &s.node.Status
+	if status.Phase == "" {
+		status.Phase = v1alpha1.NodePending
+	}
+	status.StatefulSet = s.facts.Identity
+	status.ConsensusAddress = s.facts.ConsensusAddress
+	if s.err == nil || len(s.observed.Peers) > 0 {
+		status.ResolvedPeers = s.observed.Peers
+	}
+	if s.nodeID != "" {
+		status.NodeID = s.nodeID
+	}
+	// A pod whose sidecar runs has both images on its node; before that it only
+	// tries to.
+	if pod := s.observed.Pod; !task.IsBootstrapPod(pod) {
+		if _, running := task.SidecarStarted(pod); running {
+			status.CurrentImage = render.SeidImage(pod.Spec)
+			status.CurrentSidecarImage = render.SidecarImage(pod.Spec)
+			status.PodTemplateHash = render.TemplateHash(pod.Annotations)
+		}
+	}
+	if s.finished != nil && s.finished.Phase == v1alpha1.PlanComplete {
+		if hash := writtenConfig(s.finished); hash != "" {
+			status.ConfigHash = hash
+		}
+	}
+	if status.Phase == v1alpha1.NodeRunning {
+		endpoint := render.Endpoint(s.node, s.input.Platform.ClusterDomain)
+		status.Endpoint = &endpoint
+	}
+}
+
+// writtenConfig is the configuration that a plan's last configuration task wrote.
+func writtenConfig(p *v1alpha1.TaskPlan) string {
+	for i := len(p.Tasks) - 1; i >= 0; i-- {
+		t := &p.Tasks[i]
+		if t.Type != planner.TaskConfigApply || t.Params == nil {
+			continue
+		}
+		var params task.ConfigParams
+		if json.Unmarshal(t.Params.Raw, &params) == nil {
+			return params.ConfigHash
+		}
+	}
+	return ""
+}
+
+func (s *scope) derivePhaseTime(now time.Time) {
+	if s.node.Status.Phase != s.before.Status.Phase {
+		t := metav1.NewTime(now.Truncate(time.Second))
+		s.node.Status.PhaseTransitionTime = &t
+	}
+}
+
+// emitFacts tells of repairs and troubles that are no part of the status.
+func (r *Reconciler) emitFacts(s *scope) {
+	key := client.ObjectKeyFromObject(s.node)
+	if s.facts.ImpostorDeleted {
+		r.Events.Emit(s.node, events.New(events.ImpostorDeleted, "StatefulSet %s had been replaced by another; that one was deleted", s.node.Name))
+	}
+	if s.facts.Recreated {
+		r.Events.Emit(s.node, events.New(events.StatefulSetRecreated, "StatefulSet %s had been deleted and was made again", s.node.Name))
+	}
+	tell := func(reason events.Reason, text string) {
+		if r.latch.Changed(key, reason, text) {
+			r.Events.Emit(s.node, events.New(reason, "%s", text))
+		}
+	}
+	tell(events.PeerResolutionFailed, strings.Join(s.observed.PeerProblems, "; "))
+	tell(events.VolumeNotResized, s.facts.VolumeProblem)
+	if s.err != nil {
+		tell(events.ReconcileFailed, s.err.Error())
+	} else {
+		tell(events.ReconcileFailed, "")
+	}
+}
+
+func (r *Reconciler) countTasks(s *scope) {
+	for _, step := range s.progress.Steps {
+		t := step.Task
+		switch {
+		case step.Outcome.IsRetry() && t.Status == v1alpha1.TaskPending:
+			r.Metrics.TaskRetried(v1alpha1.KindSeiNode, t.Type)
+		case t.CompletedAt != nil && t.StartedAt != nil:
+			r.Metrics.TaskEnded(v1alpha1.KindSeiNode, t.Type, t.Status, t.CompletedAt.Sub(t.StartedAt.Time))
+		}
+	}
+}
+
+// logTransitions writes one line per transition that people look for.
+func logTransitions(ctx context.Context, s *scope) {
+	logger := log.FromContext(ctx)
+	if from, to := s.before.Status.Phase, s.node.Status.Phase; from != to {
+		logger.Info("phase changed", "from", from, "to", to)
+	}
+	if s.again && s.finished == nil && s.node.Status.Plan != nil {
+		p := s.node.Status.Plan
+		logger.Info("plan started", "plan", p.ID, "reason", p.Reason, "message", p.Message, "tasks", len(p.Tasks))
+	}
+	if p := s.finished; p != nil {
+		l := s.node.Status.LastPlan
+		logger.Info("plan ended", "plan", p.ID, "reason", p.Reason, "outcome", l.Outcome, "failedTask", l.FailedTask, "error", l.Error)
+	}
+}
+
+// jittered spreads the nodes of a fleet over the interval, each always at its own
+// place, so that they are not all looked at in the same moment.
+func jittered(d time.Duration, node *v1alpha1.SeiNode) time.Duration {
+	var sum uint32
+	for _, b := range []byte(node.UID) {
+		sum = sum*31 + uint32(b)
+	}
+	return d - d/4 + time.Duration(sum%1000)*(d/2)/1000
+}

@@ -1,0 +1,28 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/plan"
+)
+
+// ReasonForeignObject: an object of the name we need belongs to somebody else.
+const ReasonForeignObject = "ForeignObject"
+
+// applyStatefulSet brings the StatefulSet to what the plan wants, template included.
+func applyStatefulSet(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
+	err := SyncStatefulSet(ctx, env, ReplaceTemplate)
+	var foreign *ForeignError
+	switch {
+	case errors.As(err, &foreign):
+		return plan.Wait(ReasonForeignObject, foreign.Error(), someTime)
+	case err != nil:
+		return apiOutcome("applying StatefulSet "+env.Node.Name, err)
+	case env.Observed.StatefulSet == nil:
+		return plan.Wait(ReasonForeignObject, fmt.Sprintf("waiting for the former StatefulSet %s to go", env.Node.Name), soon)
+	}
+	return plan.Done("")
+}

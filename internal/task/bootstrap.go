@@ -1,0 +1,113 @@
+package task
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/render"
+)
+
+// Reasons of waits while a bootstrap Job runs.
+const (
+	ReasonBootstrapRunning = "BootstrapRunning"
+	ReasonBootstrapFailed  = "BootstrapFailed"
+)
+
+// deployBootstrapJob starts the Job that replays to the wanted height. There is no
+// StatefulSet yet: the two would fight over the volume.
+func deployBootstrapJob(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
+	if job := env.Observed.Job; job != nil {
+		if !metav1.IsControlledBy(job, env.Node) {
+			return plan.Wait(ReasonForeignObject, fmt.Sprintf("Job %s belongs to something else: delete or rename it", job.Name), someTime)
+		}
+		if job.DeletionTimestamp != nil {
+			return plan.Wait(ReasonForeignObject, fmt.Sprintf("waiting for the former Job %s to go", job.Name), 0)
+		}
+		if failedBefore(job, env.Node.Status.Plan) {
+			return removeJob(ctx, env, job)
+		}
+		return plan.Done("")
+	}
+	want, err := render.BootstrapJob(env.Render)
+	if err != nil {
+		return plan.Terminal(ReasonRefused, fmt.Errorf("rendering the bootstrap Job: %w", err))
+	}
+	if err := env.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNode), client.ForceOwnership); err != nil {
+		return apiOutcome("applying Job "+*want.Name, err)
+	}
+	job := &batchv1.Job{}
+	if err := convert(want, job); err != nil {
+		return plan.Terminal(ReasonRefused, err)
+	}
+	env.Observed.Job = job
+	return plan.Done("")
+}
+
+// awaitBootstrap waits for the Job's end.
+func awaitBootstrap(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
+	job := env.Observed.Job
+	if job == nil {
+		return plan.Terminal(ReasonBootstrapFailed, fmt.Errorf("the Job %s was deleted before it was done", render.BootstrapJobName(env.Node)))
+	}
+	for _, c := range job.Status.Conditions {
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Type {
+		case batchv1.JobComplete:
+			return plan.Done("")
+		case batchv1.JobFailed:
+			return plan.Terminal(ReasonBootstrapFailed, fmt.Errorf("the Job %s failed: %s: see kubectl logs job/%s -c %s",
+				job.Name, c.Message, job.Name, render.ContainerSeid))
+		}
+	}
+	return plan.Wait(ReasonBootstrapRunning, fmt.Sprintf("the bootstrap image runs to height %d", env.Node.Spec.Snapshot().S3.TargetHeight), 0)
+}
+
+// teardownBootstrap removes the Job and waits until its pod has let go of the volume.
+func teardownBootstrap(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
+	if job := env.Observed.Job; job != nil {
+		return removeJob(ctx, env, job)
+	}
+	if IsBootstrapPod(env.Observed.Pod) {
+		return plan.Wait(ReasonPodTerminating, "waiting for the bootstrap pod to go", shortly)
+	}
+	return plan.Done("")
+}
+
+// removeJob deletes a Job with its pods. The Job stays visible until they are gone.
+func removeJob(ctx context.Context, env *Env, job *batchv1.Job) plan.Outcome {
+	if job.DeletionTimestamp == nil {
+		err := env.Client.Delete(ctx, job, client.Preconditions{UID: &job.UID}, client.PropagationPolicy(metav1.DeletePropagationForeground))
+		if client.IgnoreNotFound(err) != nil {
+			return apiOutcome("deleting Job "+job.Name, err)
+		}
+	}
+	return plan.Wait(ReasonPodTerminating, "waiting for the bootstrap pod to go", shortly)
+}
+
+// failedBefore reports whether a Job failed in an earlier plan. The plan that is
+// running now makes another.
+func failedBefore(job *batchv1.Job, p *v1alpha1.TaskPlan) bool {
+	if p == nil || p.StartedAt == nil || !job.CreationTimestamp.Before(p.StartedAt) {
+		return false
+	}
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// IsBootstrapPod reports whether a pod belongs to a bootstrap Job.
+func IsBootstrapPod(pod *corev1.Pod) bool {
+	return pod != nil && pod.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentBootstrap
+}

@@ -1,0 +1,60 @@
+package task
+
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/planner"
+	"github.com/sei-operator/sei-operator/internal/render"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+)
+
+// Env is what the tasks of one node's plan work with during one reconcile.
+type Env struct {
+	// Client reads from the cache and writes to the API server.
+	Client client.Client
+	// Live reads from the API server: for Secrets, which are not cached, and
+	// where acting on a stale read would do harm.
+	Live client.Reader
+	// Node is the owner. Tasks only read it.
+	Node *v1alpha1.SeiNode
+	// Observed is what was seen; tasks add what they make.
+	Observed *planner.Observation
+	// Wanted is what the plan leads to.
+	Wanted planner.Wanted
+	// Render is the input of the renderers.
+	Render render.Input
+	// Config is the configuration the node shall have.
+	Config render.Config
+	// Sidecar talks to the sidecar of the observed pod; nil while there is none.
+	Sidecar sidecar.Sidecar
+	// ReservationNamespace is where consensus keys are reserved.
+	ReservationNamespace string
+	Clock                clock.PassiveClock
+	// Facts collects what the report needs to know.
+	Facts *Facts
+}
+
+// Facts is what tasks found out besides their outcome.
+type Facts struct {
+	// Identity is the StatefulSet that is the node's now. It starts as recorded
+	// in status; nil means none is recorded any more.
+	Identity *v1alpha1.ObjectIdentity
+	// ImpostorDeleted and Recreated tell of repairs.
+	ImpostorDeleted bool
+	Recreated       bool
+	// ConsensusAddress is the address that is reserved for this node.
+	ConsensusAddress string
+	// VolumeProblem says why the volume could not be resized.
+	VolumeProblem string
+}
+
+// How soon to look again where no event tells.
+const (
+	soon     = 250 * time.Millisecond
+	shortly  = 2 * time.Second
+	someTime = 30 * time.Second
+)

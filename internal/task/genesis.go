@@ -1,0 +1,82 @@
+package task
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+)
+
+// ReasonGenesisMissing: the chain's genesis is not there yet.
+const ReasonGenesisMissing = "GenesisMissing"
+
+// missingInputError is something a task needs that may still appear.
+type missingInputError struct{ reason, message string }
+
+func (e *missingInputError) Error() string { return e.message }
+
+// findGenesis finds the genesis of the node's chain in its namespace; nil when there
+// is none.
+func findGenesis(ctx context.Context, env *Env) (*corev1.ConfigMap, error) {
+	list := &corev1.ConfigMapList{}
+	err := env.Client.List(ctx, list, client.InNamespace(env.Node.Namespace),
+		client.MatchingLabels{v1alpha1.LabelGenesis: env.Node.Spec.ChainID})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the genesis of %s: %w", env.Node.Spec.ChainID, err)
+	}
+	if len(list.Items) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(list.Items, func(a, b corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
+	return &list.Items[0], nil
+}
+
+// awaitGenesis waits until the ceremony this node takes part in has a result.
+func awaitGenesis(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
+	genesis, err := findGenesis(ctx, env)
+	if err != nil {
+		return apiOutcome("waiting for the genesis", err)
+	}
+	if genesis == nil {
+		return plan.Wait(ReasonGenesisMissing, "waiting for the ceremony of "+env.Node.Spec.ChainID, someTime)
+	}
+	return plan.Done("")
+}
+
+// configureGenesisParams hands the genesis over if there is one in the namespace.
+// Otherwise the sidecar knows the chain, or fetches its genesis from the bucket.
+func configureGenesisParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	genesis, err := findGenesis(ctx, env)
+	if err != nil || genesis == nil {
+		return nil, err
+	}
+	data := genesis.BinaryData[v1alpha1.GenesisDataKey]
+	if len(data) == 0 {
+		return nil, &missingInputError{ReasonGenesisMissing, fmt.Sprintf("ConfigMap %s has no binary data %s", genesis.Name, v1alpha1.GenesisDataKey)}
+	}
+	return wire.ConfigureGenesis{
+		Genesis:             base64.StdEncoding.EncodeToString(data),
+		ExpectedGenesisHash: genesis.Annotations[v1alpha1.AnnotationGenesisHash],
+	}, nil
+}
+
+func identityParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	return wire.GenerateIdentity{ChainID: env.Node.Spec.ChainID, Moniker: env.Node.Name}, nil
+}
+
+func gentxParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	c := env.Node.Spec.Validator.GenesisCeremony
+	return wire.GenerateGentx{ChainID: c.ChainID, StakingAmount: c.StakingAmount, AccountBalance: c.AccountBalance}, nil
+}
+
+func genesisPeersParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	return wire.SetGenesisPeers{Peers: env.Observed.Peers}, nil
+}

@@ -1,0 +1,26 @@
+package task
+
+import (
+	"context"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/render"
+)
+
+// observeImage waits until the pod runs what the plan wants. Its sidecar runs last
+// among the init containers and in the chain's image, so once it runs both images
+// were pulled. Readiness is not asked for: it depends on what comes after.
+func observeImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
+	pod := env.Observed.Pod
+	if pod == nil || pod.DeletionTimestamp != nil {
+		return plan.Wait(ReasonPodStarting, "waiting for the new pod", 0)
+	}
+	if render.TemplateHash(pod.Annotations) != env.Wanted.PodTemplateHash {
+		return plan.Wait(ReasonPodStarting, "waiting for a pod of the new template", 0)
+	}
+	if _, running := SidecarStarted(pod); !running {
+		return waitForSidecar(env)
+	}
+	return plan.Done("")
+}

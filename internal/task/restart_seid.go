@@ -1,0 +1,54 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/planner"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+)
+
+// restartSeid restarts the chain process if the configuration that the plan wrote
+// needs it. The sidecar compared the files and says so in its result; peers, for
+// example, are taken up without a restart.
+func restartSeid(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan.Outcome {
+	if env.Sidecar == nil {
+		return waitForSidecar(env)
+	}
+	needed, err := restartNeeded(ctx, env)
+	if err != nil {
+		return sidecarError(env, api.RestartSeid, err)
+	}
+	if !needed {
+		return plan.Done("no changed key needs a restart")
+	}
+	return onSidecar(api.RestartSeid, noParams)(ctx, env, task)
+}
+
+func restartNeeded(ctx context.Context, env *Env) (bool, error) {
+	written := plan.Find(env.Node.Status.Plan, planner.TaskConfigApply)
+	if written == nil {
+		return true, nil
+	}
+	result, err := env.Sidecar.Get(ctx, written.ID, 0)
+	if errors.Is(err, sidecar.ErrNotFound) {
+		return true, nil // the sidecar lost its store: what changed is not known
+	}
+	if err != nil {
+		return false, err
+	}
+	var change wire.ConfigChanges
+	if len(result.Result) == 0 {
+		return true, nil // an older sidecar does not tell
+	}
+	if err := json.Unmarshal(result.Result, &change); err != nil {
+		return false, fmt.Errorf("reading the result of %s: %w", planner.TaskConfigApply, err)
+	}
+	return change.RestartRequired, nil
+}

@@ -1,0 +1,174 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+)
+
+// Reasons of waits for the sidecar.
+const (
+	ReasonSidecarNotStarted  = "SidecarNotStarted"
+	ReasonSidecarUnreachable = "SidecarUnreachable"
+	ReasonSidecarRefuses     = "SidecarRefuses"
+	ReasonSidecarWorking     = "SidecarWorking"
+	ReasonImagePullFailed    = "ImagePullFailed"
+	ReasonCrashLooping       = "PodCrashLooping"
+)
+
+// quickWait is how long one pass waits for a task that it has just submitted: most
+// tasks end within milliseconds, and their successor can follow in the same pass.
+const quickWait = 500 * time.Millisecond
+
+// paramsFunc makes the parameters of a sidecar task. They are made when the task is
+// submitted and not kept in the plan, because some are large.
+type paramsFunc func(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) (any, error)
+
+func noParams(context.Context, *Env, *v1alpha1.PlannedTask) (any, error) { return nil, nil }
+
+// onSidecar runs a task on the node's sidecar. The sidecar is asked for the task's
+// id first and gets the task only if it does not know it, so that a task that
+// failed there is seen as failed and never runs a second time under one id.
+func onSidecar(taskType api.TaskType, params paramsFunc) runFunc {
+	return func(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan.Outcome {
+		if env.Sidecar == nil {
+			return waitForSidecar(env)
+		}
+		result, err := env.Sidecar.Get(ctx, task.ID, 0)
+		if errors.Is(err, sidecar.ErrNotFound) {
+			result, err = submit(ctx, env, task, taskType, params)
+		}
+		if err != nil {
+			return sidecarError(env, taskType, err)
+		}
+		return judge(env, task, result)
+	}
+}
+
+// submit hands the task over and gives it a moment to end.
+func submit(
+	ctx context.Context, env *Env, task *v1alpha1.PlannedTask, taskType api.TaskType, params paramsFunc,
+) (api.TaskResult, error) {
+	value, err := params(ctx, env, task)
+	if err != nil {
+		return api.TaskResult{}, err
+	}
+	request := api.TaskRequest{ID: task.ID, Type: taskType}
+	if value != nil {
+		if request.Params, err = json.Marshal(value); err != nil {
+			return api.TaskResult{}, fmt.Errorf("encoding parameters: %w", err)
+		}
+	}
+	if _, err := env.Sidecar.Submit(ctx, request); err != nil {
+		return api.TaskResult{}, err
+	}
+	now := metav1.NewTime(env.Clock.Now().Truncate(time.Second))
+	task.SubmittedAt = &now
+	return env.Sidecar.Get(ctx, task.ID, quickWait)
+}
+
+// judge turns what the sidecar knows of the task into an outcome.
+func judge(env *Env, task *v1alpha1.PlannedTask, result api.TaskResult) plan.Outcome {
+	switch result.Status {
+	case api.TaskCompleted:
+		return plan.Done("")
+	case api.TaskFailed:
+		err := errors.New(result.Error)
+		if d := result.ErrorDetail; d != nil {
+			if d.Hint != "" {
+				err = fmt.Errorf("%w (%s)", err, d.Hint)
+			}
+			if d.Terminal {
+				return plan.Terminal(d.Code, err)
+			}
+		}
+		return plan.Retry(err)
+	default:
+		return plan.Wait(ReasonSidecarWorking, "the sidecar is working on it", pollInterval(env, task))
+	}
+}
+
+// pollInterval grows with the task's age: a download of hours is not asked about
+// every second.
+func pollInterval(env *Env, task *v1alpha1.PlannedTask) time.Duration {
+	if task.SubmittedAt == nil {
+		return soon
+	}
+	age := env.Clock.Now().Sub(task.SubmittedAt.Time)
+	return min(max(age/4, soon), 15*time.Second)
+}
+
+// sidecarError sorts errors: a request that is wrong stays wrong, everything else
+// may pass.
+func sidecarError(env *Env, taskType api.TaskType, err error) plan.Outcome {
+	var missing *missingInputError
+	switch {
+	case errors.As(err, &missing):
+		return plan.Wait(missing.reason, missing.Error(), someTime)
+	case errors.Is(err, sidecar.ErrInvalid), errors.Is(err, sidecar.ErrConflict):
+		return plan.Terminal(ReasonSidecarRefuses, fmt.Errorf("submitting %s: %w", taskType, err))
+	case errors.Is(err, sidecar.ErrUnauthorized):
+		return plan.Wait(ReasonSidecarRefuses, "the sidecar refuses the operator's token: "+err.Error(), shortly)
+	case errors.Is(err, sidecar.ErrWrongNode):
+		return plan.Wait(ReasonSidecarUnreachable, "another pod answers at the pod's address", shortly)
+	default:
+		return plan.Wait(ReasonSidecarUnreachable, "the sidecar does not answer", unreachableInterval(env))
+	}
+}
+
+// unreachableInterval is short right after the sidecar's container started, when it
+// is about to listen, and longer later.
+func unreachableInterval(env *Env) time.Duration {
+	started, ok := SidecarStarted(env.Observed.Pod)
+	if ok && env.Clock.Now().Sub(started) < 20*time.Second {
+		return soon
+	}
+	return 5 * time.Second
+}
+
+// waitForSidecar says what keeps the pod from starting its sidecar.
+func waitForSidecar(env *Env) plan.Outcome {
+	reason, message := podTrouble(env.Observed.Pod)
+	return plan.Wait(reason, message, 0)
+}
+
+// podTrouble says in stable words why a pod's sidecar does not run yet.
+func podTrouble(pod *corev1.Pod) (reason, message string) {
+	if pod == nil {
+		return ReasonSidecarNotStarted, "waiting for the pod to be created"
+	}
+	statuses := append(append([]corev1.ContainerStatus{}, pod.Status.InitContainerStatuses...), pod.Status.ContainerStatuses...)
+	for i := range statuses {
+		if w := statuses[i].State.Waiting; w != nil {
+			if IsPullFailure(w.Reason) {
+				return ReasonImagePullFailed, fmt.Sprintf("container %s cannot pull image %s: check the name and the pull secrets",
+					statuses[i].Name, statuses[i].Image)
+			}
+			if w.Reason == "CrashLoopBackOff" {
+				return ReasonCrashLooping, fmt.Sprintf("container %s keeps crashing: see kubectl logs %s -c %s --previous",
+					statuses[i].Name, pod.Name, statuses[i].Name)
+			}
+		}
+	}
+	return ReasonSidecarNotStarted, "waiting for the pod's sidecar to start"
+}
+
+// IsPullFailure reports whether a container waits because its image cannot be had.
+func IsPullFailure(waitingReason string) bool {
+	switch waitingReason {
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError":
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,166 @@
+package task
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/render"
+)
+
+// TemplatePolicy says what a sync may do to the pod template of a StatefulSet that
+// is there already.
+type TemplatePolicy int
+
+// The template policies.
+const (
+	// KeepTemplate repairs what somebody else changed, and nothing more: a new
+	// template is a plan's business.
+	KeepTemplate TemplatePolicy = iota
+	// ReplaceTemplate brings the template to what is wanted.
+	ReplaceTemplate
+)
+
+// ForeignError tells of a StatefulSet of our name that somebody else controls.
+type ForeignError struct{ Name, Kind, Owner string }
+
+// Error implements error.
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("StatefulSet %s is controlled by %s %s: delete or rename one of the two", e.Name, e.Kind, e.Owner)
+}
+
+// SyncStatefulSet is the only code that writes the node's StatefulSet. It works by
+// the identity that is recorded: what we made is kept in shape, what vanished is
+// made again, and what took its place is removed first. Afterwards
+// env.Observed.StatefulSet is the node's StatefulSet, or nil while there is none.
+func SyncStatefulSet(ctx context.Context, env *Env, policy TemplatePolicy) error {
+	live, tracked := env.Observed.StatefulSet, env.Facts.Identity
+	switch {
+	case live == nil && tracked != nil:
+		return recreate(ctx, env)
+	case live == nil:
+		return create(ctx, env)
+	case live.DeletionTimestamp != nil:
+		env.Observed.StatefulSet = nil
+		return nil
+	case tracked != nil && tracked.UID != live.UID:
+		return removeImpostor(ctx, env, live)
+	}
+	if err := mayAdopt(env.Node, live); err != nil {
+		return err
+	}
+	return keepInShape(ctx, env, live, policy)
+}
+
+// recreate makes a StatefulSet again that was deleted behind our back. The cache may
+// only be late, so the API server is asked first.
+func recreate(ctx context.Context, env *Env) error {
+	live := &appsv1.StatefulSet{}
+	err := env.Live.Get(ctx, client.ObjectKeyFromObject(env.Node), live)
+	if err == nil {
+		env.Observed.StatefulSet = live
+		return SyncStatefulSet(ctx, env, KeepTemplate)
+	}
+	if !apierrors.IsNotFound(err) {
+		return fmt.Errorf("reading StatefulSet %s: %w", env.Node.Name, err)
+	}
+	env.Facts.Identity = nil
+	if err := create(ctx, env); err != nil {
+		return err
+	}
+	env.Facts.Recreated = true
+	return nil
+}
+
+func create(ctx context.Context, env *Env) error {
+	want, err := render.StatefulSet(env.Render)
+	if err != nil {
+		return fmt.Errorf("rendering: %w", err)
+	}
+	return apply(ctx, env, want)
+}
+
+// removeImpostor deletes exactly the object that was seen and forgets the recorded
+// identity at once, so that the next sync starts afresh and never deletes what it
+// has just made.
+func removeImpostor(ctx context.Context, env *Env, live *appsv1.StatefulSet) error {
+	err := env.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("deleting a StatefulSet that took our place: %w", err)
+	}
+	env.Observed.StatefulSet = nil
+	env.Facts.Identity = nil
+	env.Facts.ImpostorDeleted = true
+	return nil
+}
+
+// mayAdopt accepts what we control, and what nobody controls if it carries our labels.
+func mayAdopt(node *v1alpha1.SeiNode, live *appsv1.StatefulSet) error {
+	owner := metav1.GetControllerOf(live)
+	switch {
+	case owner != nil && owner.UID == node.UID:
+		return nil
+	case owner != nil:
+		return &ForeignError{Name: live.Name, Kind: owner.Kind, Owner: owner.Name}
+	case live.Spec.Selector == nil || live.Spec.Selector.MatchLabels[v1alpha1.LabelNode] != node.Name:
+		return &ForeignError{Name: live.Name, Kind: "nobody", Owner: "and selects other pods"}
+	default:
+		return nil
+	}
+}
+
+// keepInShape applies only if something we own differs. The comparison is of what we
+// would send, so defaults of the API server never look like a difference.
+func keepInShape(ctx context.Context, env *Env, live *appsv1.StatefulSet, policy TemplatePolicy) error {
+	want, err := render.StatefulSet(env.Render)
+	if err != nil {
+		return fmt.Errorf("rendering: %w", err)
+	}
+	if policy == KeepTemplate && !sameTemplate(want, live) {
+		if want, err = withLiveTemplate(want, live); err != nil {
+			return err
+		}
+	}
+	env.Facts.Identity = &v1alpha1.ObjectIdentity{Name: live.Name, UID: live.UID}
+	if ok, _ := render.Covers(want, live); ok {
+		return nil
+	}
+	return apply(ctx, env, want.WithUID(live.UID))
+}
+
+func sameTemplate(want *appsv1ac.StatefulSetApplyConfiguration, live *appsv1.StatefulSet) bool {
+	return render.TemplateHash(want.Spec.Template.Annotations) == render.TemplateHash(live.Spec.Template.Annotations)
+}
+
+// withLiveTemplate keeps the template as we applied it last: an operator that renders
+// another one must not change what the next pod is made from by itself.
+func withLiveTemplate(want *appsv1ac.StatefulSetApplyConfiguration, live *appsv1.StatefulSet) (*appsv1ac.StatefulSetApplyConfiguration, error) {
+	ours, err := appsv1ac.ExtractStatefulSet(live, v1alpha1.FieldOwnerSeiNode)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was applied before: %w", err)
+	}
+	if ours.Spec == nil || ours.Spec.Template == nil {
+		return want, nil // adopted, never applied by us: there is nothing to keep
+	}
+	want.Spec.Template = ours.Spec.Template
+	return want, nil
+}
+
+func apply(ctx context.Context, env *Env, want *appsv1ac.StatefulSetApplyConfiguration) error {
+	if err := env.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNode), client.ForceOwnership); err != nil {
+		return err
+	}
+	made := &appsv1.StatefulSet{}
+	if err := convert(want, made); err != nil {
+		return err
+	}
+	env.Observed.StatefulSet = made
+	env.Facts.Identity = &v1alpha1.ObjectIdentity{Name: made.Name, UID: made.UID}
+	return nil
+}
