@@ -21,8 +21,9 @@ import (
 	"github.com/sei-operator/sei-operator/tools/cluster/internal/provisioner"
 )
 
-// awaitReady goes through what must come true, in order, and says when each did.
-func awaitReady(ctx context.Context, l layout.Layout, progress io.Writer) error {
+// awaitReady goes through what must come true, in order, and says when each did. What the node said of itself
+// before the given time does not count.
+func awaitReady(ctx context.Context, l layout.Layout, since time.Time, progress io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, layout.StartTimeout)
 	defer cancel()
 	clients, err := client(l)
@@ -36,7 +37,7 @@ func awaitReady(ctx context.Context, l layout.Layout, progress io.Writer) error 
 		{"the container runtime", func(ctx context.Context) error { return loadPauseImage(ctx, l) }},
 		{"the API server", func(ctx context.Context) error { return apiReady(ctx, clients) }},
 		{"the storage class", func(ctx context.Context) error { return createStorageClass(ctx, clients) }},
-		{"the node", func(ctx context.Context) error { return nodeReady(ctx, clients) }},
+		{"the node", func(ctx context.Context) error { return nodeReadySince(ctx, clients, since) }},
 		{"the name server", func(ctx context.Context) error { return lookUp(ctx, l) }},
 	} {
 		began := time.Now()
@@ -81,6 +82,21 @@ func createStorageClass(ctx context.Context, clients kubernetes.Interface) error
 	_, err := clients.StorageV1().StorageClasses().Create(ctx, provisioner.StorageClass(), metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating the storage class: %w", err)
+	}
+	return nil
+}
+
+// nodeReadySince also wants a sign of life: after a crash the API still holds what the kubelet said before.
+func nodeReadySince(ctx context.Context, clients kubernetes.Interface, since time.Time) error {
+	if err := nodeReady(ctx, clients); err != nil {
+		return err
+	}
+	lease, err := clients.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, layout.NodeName, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the node's lease: %w", err)
+	}
+	if lease.Spec.RenewTime == nil || lease.Spec.RenewTime.Time.Before(since) {
+		return errors.New("the kubelet has not reported since the start")
 	}
 	return nil
 }

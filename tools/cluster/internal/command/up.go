@@ -50,7 +50,7 @@ func up(ctx context.Context, l layout.Layout, progress io.Writer) error {
 	}
 	if record.Running() {
 		_, _ = fmt.Fprintln(progress, "already running")
-		return awaitReady(ctx, l, progress)
+		return awaitReady(ctx, l, time.Time{}, progress)
 	}
 	if err := host.Stop(ctx, l, record); err != nil {
 		return err
@@ -68,10 +68,11 @@ func up(ctx context.Context, l layout.Layout, progress io.Writer) error {
 		return err
 	}
 	_, _ = fmt.Fprintf(progress, "starting Kubernetes %s in %s\n", record.Version, l.Dir)
+	began := time.Now()
 	if err := host.Start(ctx, l, record); err != nil {
 		return stopAfter(l, record, err)
 	}
-	if err := awaitReady(ctx, l, progress); err != nil {
+	if err := awaitReady(ctx, l, began, progress); err != nil {
 		return stopAfter(l, record, err)
 	}
 	return nil
