@@ -9,18 +9,19 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 )
 
-// Environment variables of the sidecar.
+// Environment variables of the sidecar, as cmd/sidecar reads them. Where results
+// are exported to is a parameter of that task.
 const (
 	envHome            = "SEI_HOME"
 	envChainID         = "SEI_CHAIN_ID"
 	envPort            = "SEI_SIDECAR_PORT"
 	envAuthMode        = "SEI_SIDECAR_AUTHN_MODE"
 	envAuthSubjects    = "SEI_SIDECAR_ALLOWED_SUBJECTS"
-	envNode            = "SEI_NODE"
+	envNodeNamespace   = "SEI_NODE_NAMESPACE"
+	envNodeName        = "SEI_NODE_NAME"
 	envPodUID          = "SEI_POD_UID"
-	envSnapshotBucket  = "SEI_SNAPSHOT_BUCKET"
-	envGenesisBucket   = "SEI_GENESIS_BUCKET"
-	envResultBucket    = "SEI_RESULT_EXPORT_BUCKET"
+	envSnapshotBucket  = "SEI_SNAPSHOT_BUCKET_URL"
+	envGenesisBucket   = "SEI_GENESIS_BUCKET_URL"
 	envUploadTimeout   = "SEI_SNAPSHOT_UPLOAD_TIMEOUT"
 	envKeyringBackend  = "SEI_KEYRING_BACKEND"
 	envKeyringDir      = "SEI_KEYRING_DIR"
@@ -57,6 +58,7 @@ func (p pod) initEnv() []*corev1ac.EnvVarApplyConfiguration {
 		env("HOME", userHome),
 		env(envHome, string(seidHome)),
 		env(envChainID, p.Node.Spec.ChainID),
+		env(envNodeName, p.Node.Name),
 	}
 	if backend := p.keyringBackend(); backend != "" {
 		vars = append(vars, env(envKeyringBackend, backend))
@@ -70,20 +72,17 @@ func (p pod) sidecarEnv() []*corev1ac.EnvVarApplyConfiguration {
 		env(envPort, strconv.Itoa(int(SidecarPort(p.Node)))),
 		env(envAuthMode, authModeKubernetes),
 		env(envAuthSubjects, strings.Join(p.SidecarSubjects, ",")),
-		env(envNode, p.Node.Namespace+"/"+p.Node.Name),
+		env(envNodeNamespace, p.Node.Namespace),
+		env(envNodeName, p.Node.Name),
 		corev1ac.EnvVar().WithName(envPodUID).WithValueFrom(corev1ac.EnvVarSource().
 			WithFieldRef(corev1ac.ObjectFieldSelector().WithAPIVersion("v1").WithFieldPath("metadata.uid"))),
 		env(envUploadTimeout, p.Platform.Snapshots.UploadTimeout.Duration.String()),
 	)
-	buckets := p.Platform.Buckets
-	for _, bucket := range []struct{ name, address string }{
-		{envSnapshotBucket, buckets.Snapshot},
-		{envGenesisBucket, buckets.Genesis},
-		{envResultBucket, buckets.ResultExport},
-	} {
-		if bucket.address != "" {
-			vars = append(vars, env(bucket.name, bucket.address))
-		}
+	if bucket := p.Platform.Buckets.Snapshot; bucket != "" {
+		vars = append(vars, env(envSnapshotBucket, bucket))
+	}
+	if bucket := p.Platform.Buckets.Genesis; bucket != "" {
+		vars = append(vars, env(envGenesisBucket, bucket))
 	}
 	return append(vars, p.keyringEnv()...)
 }
