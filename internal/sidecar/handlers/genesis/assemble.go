@@ -69,10 +69,7 @@ func (t *Tasks) build(ctx context.Context, plan blueprint, label func(int) strin
 		return nil, err
 	}
 	file := filepath.Join(scratch, "config", "genesis.json")
-	if err := edit(file, func(doc document) error {
-		doc["genesis_time"] = plan.GenesisTime.Format(time.RFC3339Nano)
-		return nil
-	}); err != nil {
+	if err := edit(file, func(doc document) error { doc.setTime(plan.GenesisTime); return nil }); err != nil {
 		return nil, err
 	}
 	if err := t.addAccounts(ctx, scratch, plan, txs); err != nil {

@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 )
 
 // document is a genesis file as a tree. Numbers keep their digits.
@@ -36,6 +37,19 @@ func (d document) encode() ([]byte, error) {
 		return nil, fmt.Errorf("encoding the genesis: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// setTime starts the chain, and its first epoch, at one time; the binary puts
+// the time of its run there.
+func (d document) setTime(at time.Time) {
+	text := at.Format(time.RFC3339Nano)
+	d["genesis_time"] = text
+	epoch, _ := lookup(d, "app_state", "epoch", "epoch").(map[string]any)
+	for _, field := range []string{"genesis_time", "current_epoch_start_time"} {
+		if _, there := epoch[field]; there {
+			epoch[field] = text
+		}
+	}
 }
 
 // consensusParams is the one part outside the modules that overrides may reach.

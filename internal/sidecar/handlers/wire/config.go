@@ -19,6 +19,9 @@ type ConfigApply struct {
 	Incremental bool `json:"incremental,omitempty"`
 	// Moniker is the node's name; empty keeps the one on disk.
 	Moniker string `json:"moniker,omitempty"`
+	// CPUs is what the node may use, for the sizes of its worker pools; 0 leaves
+	// them to seid.
+	CPUs int `json:"cpus,omitempty"`
 }
 
 // Validate checks what can be checked without the node.
@@ -29,7 +32,18 @@ func (p *ConfigApply) Validate() error {
 	if p.TargetVersion < 0 {
 		return api.InvalidField("targetVersion", "%d is negative", p.TargetVersion)
 	}
+	if p.CPUs < 0 {
+		return api.InvalidField("cpus", "%d is negative", p.CPUs)
+	}
 	return optionalText("moniker", p.Moniker, maxMoniker)
+}
+
+// ConfigChanges is the result of config-apply, config-patch and config-reload.
+type ConfigChanges struct {
+	// Changed lists the keys that differ now, as file:section.key.
+	Changed []string `json:"changed"`
+	// RestartRequired: seid has to start anew for a change to count.
+	RestartRequired bool `json:"restartRequired"`
 }
 
 // ConfigPatch asks to merge raw TOML keys into files. null deletes a key.

@@ -1,0 +1,140 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+)
+
+// maxLag is how far behind still counts as caught up on nodes that do not say it
+// themselves.
+const maxLag = 300
+
+// await waits for a condition and then does the action. That the condition was
+// met is noted first: once the node was ended it cannot be asked again.
+func (t *Tasks) await(ctx context.Context, task engine.Task, p wire.AwaitCondition) (any, error) {
+	key := "met/" + task.ID
+	met, err := noted(task.Records, key)
+	if err != nil {
+		return nil, err
+	}
+	if met == nil {
+		height, err := t.awaitHeight(ctx, task, p)
+		if err != nil {
+			return nil, err
+		}
+		met = &wire.ConditionMet{Height: height}
+		if p.Action != "" {
+			if err := note(task.Records, key, met); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if p.Action == wire.ActionSigterm {
+		if err := t.endOnce(ctx, task); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(task.Records.Delete(key), forgetEnded(task)); err != nil {
+		return nil, fmt.Errorf("forgetting the condition: %w", err)
+	}
+	return met, nil
+}
+
+func noted(records engine.Records, key string) (*wire.ConditionMet, error) {
+	data, err := records.Get(key)
+	if err != nil || data == nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	met := new(wire.ConditionMet)
+	if err := json.Unmarshal(data, met); err != nil {
+		return nil, fmt.Errorf("reading whether the condition was met: %w", err)
+	}
+	return met, nil
+}
+
+func note(records engine.Records, key string, met *wire.ConditionMet) error {
+	data, err := json.Marshal(met)
+	if err != nil {
+		return fmt.Errorf("noting the condition: %w", err)
+	}
+	if err := records.Put(key, data); err != nil {
+		return fmt.Errorf("noting the condition: %w", err)
+	}
+	return nil
+}
+
+var errTimeout = errors.New("timed out")
+
+// awaitHeight polls until the condition holds and gives the height then.
+func (t *Tasks) awaitHeight(ctx context.Context, task engine.Task, p wire.AwaitCondition) (int64, error) {
+	if p.Timeout != "" {
+		limit, err := time.ParseDuration(p.Timeout)
+		if err != nil {
+			return 0, api.InvalidField("timeout", "%w", err)
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeout)
+		defer cancel()
+	}
+	var last progress
+	for {
+		last = t.check(ctx, p)
+		if last.met {
+			return last.height, nil
+		}
+		task.Progress(api.Progress{Done: last.height, Total: last.goal, Unit: "blocks", Message: last.why})
+		err := pause(ctx, jittered(t.Timing.withDefaults().Poll))
+		if errors.Is(err, errTimeout) {
+			return 0, api.Retryable(api.CodeUnavailable, fmt.Errorf("waited %s in vain: %s", p.Timeout, last.why))
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// progress is one look at the node.
+type progress struct {
+	met          bool
+	height, goal int64
+	why          string
+}
+
+func (t *Tasks) check(ctx context.Context, p wire.AwaitCondition) progress {
+	status, err := t.RPC().Status(ctx)
+	if err != nil {
+		return progress{goal: p.TargetHeight, why: err.Error()}
+	}
+	height := status.SyncInfo.LatestBlockHeight
+	if p.Condition == wire.ConditionHeight {
+		return progress{met: height >= p.TargetHeight, height: height, goal: p.TargetHeight, why: fmt.Sprintf("height is %d", height)}
+	}
+	behind, goal, err := t.behind(ctx, status)
+	if err != nil {
+		return progress{height: height, goal: goal, why: err.Error()}
+	}
+	met := !behind && !status.SyncInfo.CatchingUp && height > 1
+	return progress{met: met, height: height, goal: goal, why: fmt.Sprintf("height is %d of %d", height, goal)}
+}
+
+// behind asks the node how far it is from its peers. Its catching_up flag alone
+// is no answer: it can be false hundreds of blocks behind.
+func (t *Tasks) behind(ctx context.Context, status *rpc.Status) (bool, int64, error) {
+	lag, err := t.RPC().LagStatus(ctx)
+	if err == nil {
+		return lag.Behind, lag.MaxPeerHeight, nil
+	}
+	if _, answered := errors.AsType[*rpc.Error](err); !answered {
+		return true, 0, err //nolint:wrapcheck // shown as it is
+	}
+	peers := status.SyncInfo.MaxPeerBlockHeight
+	return peers-status.SyncInfo.LatestBlockHeight > maxLag, peers, nil
+}

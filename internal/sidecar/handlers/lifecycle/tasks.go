@@ -1,0 +1,145 @@
+// Package lifecycle holds the tasks about the running node: stop it, restart it,
+// wait for it, empty its data. It signals and observes the process; the kubelet
+// is who starts it. The node is never killed: a database that was cut off in the
+// middle of a write costs more than waiting.
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/seid/process"
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
+)
+
+// Timing is how long things may take. Zero values mean the contract's.
+type Timing struct {
+	// Stop is how long the node may take to end.
+	Stop time.Duration
+	// Restart is how long a restarted node may take to answer.
+	Restart time.Duration
+	// Poll is how often the node's RPC is asked.
+	Poll time.Duration
+}
+
+func (t Timing) withDefaults() Timing {
+	return Timing{
+		Stop:    orDefault(t.Stop, 90*time.Second),
+		Restart: orDefault(t.Restart, 5*time.Minute),
+		Poll:    orDefault(t.Poll, time.Second),
+	}
+}
+
+func orDefault(d, fallback time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return fallback
+}
+
+// aliveCheck is how often a signalled process is looked at.
+const aliveCheck = 100 * time.Millisecond
+
+// Tasks are the lifecycle tasks of one node.
+type Tasks struct {
+	Node      *node.Node
+	Processes process.Table
+	Timing    Timing
+	// RPC is a client of the node's own RPC.
+	RPC func() *rpc.Client
+	// StateSyncEnabled reports whether the node is set to sync from peers, which
+	// keeps its RPC closed for as long as that takes.
+	StateSyncEnabled func() (bool, error)
+}
+
+// Handlers are the task types of this package.
+func (t *Tasks) Handlers() []engine.Handler {
+	running := []engine.Group{engine.GroupProcess}
+	data := []engine.Group{engine.GroupProcess, engine.GroupData}
+	return []engine.Handler{
+		handler(api.StopSeid, running, t.stop),
+		handler(api.RestartSeid, running, t.restart),
+		handler(api.ResetData, data, t.reset),
+		// Waiting changes nothing, so it holds nobody up.
+		handler(api.AwaitCondition, nil, t.await),
+	}
+}
+
+func handler[P any](task api.TaskType, groups []engine.Group, run func(context.Context, engine.Task, P) (any, error)) engine.Handler {
+	return engine.NewHandler(task, groups, func(ctx context.Context, t engine.Task, p P) (any, error) {
+		result, err := run(ctx, t, p)
+		return result, node.In(task, err)
+	})
+}
+
+// CheckStopped refuses while the node runs, whether it is its process or its RPC
+// that shows it.
+func (t *Tasks) CheckStopped(ctx context.Context) error {
+	found, err := t.Processes.Find()
+	switch {
+	case err == nil:
+		return notHeld(fmt.Errorf("seid is running as process %d; node is not held — refusing", found.PID))
+	case !errors.Is(err, process.ErrNotRunning):
+		return fmt.Errorf("looking for seid: %w", err)
+	case t.serving(ctx):
+		return notHeld(errors.New("seid RPC is serving; node is not held — refusing"))
+	}
+	return nil
+}
+
+func notHeld(err error) error {
+	return api.Terminal(api.CodePrecondition, err).WithHint("run mark-not-ready and stop-seid first")
+}
+
+// serving reports whether the node's RPC answers.
+func (t *Tasks) serving(ctx context.Context) bool {
+	_, err := t.RPC().Status(ctx)
+	return err == nil
+}
+
+// end asks a process to end and waits until it is gone.
+func (t *Tasks) end(ctx context.Context, running *process.Node) error {
+	if err := running.Signal(syscall.SIGTERM); errors.Is(err, process.ErrNotRunning) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("stopping seid: %w", err)
+	}
+	limit := t.Timing.withDefaults().Stop
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStillRunning)
+	defer cancel()
+	for running.Alive() {
+		if err := pause(ctx, aliveCheck); errors.Is(err, errStillRunning) {
+			return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid (process %d) is still running %s after SIGTERM", running.PID, limit)).
+				WithHint("it may be writing a snapshot; it is never killed, try again later")
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errStillRunning = errors.New("still running")
+
+// pause waits, or gives the reason why the context ended.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// jittered spreads polls, so that a fleet does not ask in step.
+func jittered(d time.Duration) time.Duration {
+	return d + rand.N(d/4+1) //nolint:gosec // not a secret
+}
