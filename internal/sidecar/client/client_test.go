@@ -1,0 +1,266 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+var _ Dialer = (*Pool)(nil)
+
+type staticToken string
+
+func (s staticToken) Token(context.Context) (string, error) { return string(s), nil }
+
+// dial gives a client of a server that answers with handler.
+func dial(t *testing.T, handler http.HandlerFunc, opts Options) Sidecar {
+	t.Helper()
+	srv := httptest.NewServer(handler)
+	t.Cleanup(srv.Close)
+	pool := NewPool(opts)
+	t.Cleanup(pool.CloseIdle)
+	return pool.Sidecar(Target{Address: srv.Listener.Addr().String(), Node: "chain/node-0", PodUID: "7d2c"})
+}
+
+func answer(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func TestRequest_SaysWhoIsMeantAndWhoAsks(t *testing.T) {
+	id := uuid.NewString()
+	s := dial(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got := []string{
+			r.Method, r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("Sei-Node"),
+			r.Header.Get("Sei-Pod-Uid"), r.Header.Get("Content-Type"), string(body),
+		}
+		want := []string{
+			"POST", "/v0/tasks", "Bearer secret", "chain/node-0", "7d2c", "application/json",
+			`{"id":"` + id + `","type":"mark-ready","params":{"a":1}}`,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		answer(http.StatusCreated, `{"id":"`+id+`"}`)(w, r)
+	}, Options{Tokens: staticToken("secret")})
+	got, err := s.Submit(t.Context(), api.TaskRequest{ID: id, Type: api.MarkReady, Params: json.RawMessage(`{"a":1}`)})
+	if err != nil || got != id {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+func TestHealth_TellsAClosedGateFromAMissingAnswer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		handler http.HandlerFunc
+		health  Health
+		kind    error
+	}{
+		"open":       {handler: answer(http.StatusOK, ""), health: Ready},
+		"closed":     {handler: answer(http.StatusServiceUnavailable, ""), health: NotReady},
+		"wrong node": {handler: answer(http.StatusMisdirectedRequest, `{"error":"x"}`), kind: ErrWrongNode},
+		"proxy":      {handler: answer(http.StatusBadGateway, "no upstream"), kind: ErrUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			health, err := dial(t, tc.handler, Options{}).Health(t.Context())
+			if health != tc.health || !errors.Is(err, tc.kind) {
+				t.Errorf("%q %v", health, err)
+			}
+		})
+	}
+}
+
+func TestErrors_HaveAKind(t *testing.T) {
+	kinds := []error{ErrUnreachable, ErrNotReady, ErrUnauthorized, ErrNotFound, ErrInvalid, ErrConflict, ErrWrongNode}
+	for status, want := range map[int]error{
+		http.StatusBadRequest: ErrInvalid, http.StatusRequestEntityTooLarge: ErrInvalid, http.StatusUnprocessableEntity: ErrInvalid,
+		http.StatusUnauthorized: ErrUnauthorized, http.StatusForbidden: ErrUnauthorized, http.StatusNotFound: ErrNotFound,
+		http.StatusConflict: ErrConflict, http.StatusMisdirectedRequest: ErrWrongNode, http.StatusServiceUnavailable: ErrNotReady,
+		http.StatusBadGateway: ErrUnreachable, http.StatusInternalServerError: nil,
+	} {
+		s := dial(t, answer(status, `{"error":"why","errorDetail":{"code":"X","field":"f","hint":"do this"}}`), Options{})
+		_, err := s.Get(t.Context(), uuid.NewString(), 0)
+		detail, ok := errors.AsType[*Error](err)
+		if !ok || detail.Status != status || detail.Message != "why" || detail.Detail.Field != "f" {
+			t.Errorf("%d: %v", status, err)
+		}
+		if !strings.Contains(err.Error(), "why") || !strings.Contains(err.Error(), "do this") {
+			t.Errorf("%d: the sidecar's words are lost: %v", status, err)
+		}
+		for _, kind := range kinds {
+			if errors.Is(err, kind) != errors.Is(kind, want) {
+				t.Errorf("%d: errors.Is(%v, %v) is %v", status, err, kind, errors.Is(err, kind))
+			}
+		}
+	}
+}
+
+func TestErrors_PlainTextAnswer_IsShown(t *testing.T) {
+	_, err := dial(t, answer(http.StatusNotFound, "404 page not found\n"), Options{}).Version(t.Context())
+	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "404 page not found") {
+		t.Error(err)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := l.Addr().String()
+	_ = l.Close()
+	release := make(chan struct{})
+	hung := dial(t, func(http.ResponseWriter, *http.Request) { <-release }, Options{Timeout: 50 * time.Millisecond, HealthTimeout: 50 * time.Millisecond})
+	t.Cleanup(func() { close(release) })
+	for name, s := range map[string]Sidecar{
+		"nobody listens": NewPool(Options{}).Sidecar(Target{Address: closed}),
+		"no answer":      hung,
+		"no JSON":        dial(t, answer(http.StatusOK, "<html>"), Options{}),
+		"no id":          dial(t, answer(http.StatusCreated, `{"id":""}`), Options{}),
+	} {
+		if _, err := s.Submit(t.Context(), api.TaskRequest{Type: api.MarkReady}); !errors.Is(err, ErrUnreachable) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if health, err := hung.Health(t.Context()); health != "" || !errors.Is(err, ErrUnreachable) {
+		t.Errorf("%q %v", health, err)
+	}
+}
+
+func TestCancelledCaller_IsNotAnUnreachableSidecar(t *testing.T) {
+	release := make(chan struct{})
+	s := dial(t, func(http.ResponseWriter, *http.Request) { <-release }, Options{})
+	defer close(release)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.List(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnreachable) {
+		t.Error(err)
+	}
+}
+
+func TestRedirect_IsNotFollowed(t *testing.T) {
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	s := dial(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	}, Options{Tokens: staticToken("secret")})
+	if _, err := s.NodeID(t.Context()); err == nil || elsewhere.Load() != 0 {
+		t.Errorf("%v, %d requests went elsewhere", err, elsewhere.Load())
+	}
+}
+
+func TestGet_WaitIsAskedForAndGivenTime(t *testing.T) {
+	s := dial(t, func(w http.ResponseWriter, r *http.Request) {
+		if got := r.URL.Query().Get("wait"); got != "300ms" {
+			t.Errorf("wait=%q", got)
+		}
+		select {
+		case <-r.Context().Done():
+			t.Error("the client gave up before the wait was over")
+		case <-time.After(200 * time.Millisecond):
+		}
+		answer(http.StatusOK, `{"id":"x","status":"completed","result":{"a":1}}`)(w, r)
+	}, Options{Timeout: 100 * time.Millisecond})
+	got, err := s.Get(t.Context(), "x", 300*time.Millisecond)
+	if err != nil || got.Status != api.TaskCompleted || string(got.Result) != `{"a":1}` {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+func TestCalls_ReadTheirAnswers(t *testing.T) {
+	s := dial(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method + " " + r.URL.Path {
+		case "GET /v0/version":
+			answer(http.StatusOK, `{"version":"v1","apiLevel":1,"taskTypes":["mark-ready"]}`)(w, r)
+		case "GET /v0/node-id":
+			answer(http.StatusOK, `{"nodeId":"abc"}`)(w, r)
+		case "GET /v0/tasks":
+			answer(http.StatusOK, `[{"id":"1","status":"running","progress":{"done":3}}]`)(w, r)
+		case "DELETE /v0/tasks/1":
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			t.Errorf("%s %s", r.Method, r.URL.Path)
+		}
+	}, Options{})
+	version, err := s.Version(t.Context())
+	if err != nil || !cmp.Equal(version, api.Version{Version: "v1", APILevel: 1, TaskTypes: []api.TaskType{api.MarkReady}}) {
+		t.Errorf("%+v %v", version, err)
+	}
+	if id, err := s.NodeID(t.Context()); err != nil || id != "abc" {
+		t.Errorf("%q %v", id, err)
+	}
+	if tasks, err := s.List(t.Context()); err != nil || len(tasks) != 1 || tasks[0].Progress.Done != 3 {
+		t.Errorf("%+v %v", tasks, err)
+	}
+	if err := s.Delete(t.Context(), "1"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPool_ManyCalls_ShareOneConnection(t *testing.T) {
+	var connections atomic.Int32
+	srv := httptest.NewUnstartedServer(answer(http.StatusServiceUnavailable, `{"error":"later"}`))
+	srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	srv.Start()
+	defer srv.Close()
+	pool := NewPool(Options{})
+	defer pool.CloseIdle()
+	for range 50 {
+		s := pool.Sidecar(Target{Address: srv.Listener.Addr().String()})
+		if health, err := s.Health(t.Context()); err != nil || health != NotReady {
+			t.Fatalf("%q %v", health, err)
+		}
+		if _, err := s.List(t.Context()); !errors.Is(err, ErrNotReady) {
+			t.Fatal(err)
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+func TestTokenFile_IsReadEveryTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	source := TokenFile(path)
+	if _, err := source.Token(t.Context()); err == nil {
+		t.Error("there is no file")
+	}
+	for _, want := range []string{"one", "two"} {
+		if err := os.WriteFile(path, []byte(want+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := source.Token(t.Context()); err != nil || got != want {
+			t.Errorf("%q %v", got, err)
+		}
+	}
+	s := dial(t, answer(http.StatusOK, `[]`), Options{Tokens: TokenFile("/nonexistent")})
+	if _, err := s.List(t.Context()); !errors.Is(err, ErrUnauthorized) {
+		t.Errorf("without a token: %v", err)
+	}
+}
