@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
+)
+
+// sidecar runs the real binary to its end.
+func sidecar(t *testing.T, env []string, args ...string) (code int, output string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), crashtest.Binary(t), args...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
+	out, err := cmd.CombinedOutput()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+func TestServe_BadEnvironment_EndsAtOnceWithTheReason(t *testing.T) {
+	home := t.TempDir()
+	for name, tc := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"no chain":       {nil, "required environment variable SEI_CHAIN_ID is not set"},
+		"unknown mode":   {[]string{"SEI_CHAIN_ID=x", "SEI_SIDECAR_AUTHN_MODE=magic"}, "SEI_SIDECAR_AUTHN_MODE"},
+		"open anywhere":  {[]string{"SEI_CHAIN_ID=x", "SEI_SIDECAR_BIND_ADDRESS=0.0.0.0"}, "not a loopback address"},
+		"bad port":       {[]string{"SEI_CHAIN_ID=x", "SEI_SIDECAR_PORT=http"}, "SEI_SIDECAR_PORT"},
+		"store not ours": {[]string{"SEI_CHAIN_ID=x", "SEI_SIDECAR_PORT=0", "SEI_HOME=" + homeWithBrokenStore(t)}, "sidecar.bolt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, output := sidecar(t, append([]string{"SEI_HOME=" + home}, tc.env...), "serve")
+			if code != 1 || !strings.Contains(output, tc.want) {
+				t.Errorf("exit %d: %s", code, output)
+			}
+		})
+	}
+}
+
+func homeWithBrokenStore(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, storeName), []byte(strings.Repeat("garbage ", 2000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+func TestInstall_CopiesItself(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "bin")
+	for range 2 { // a pod that restarts installs again
+		if code, output := sidecar(t, nil, "install", dir); code != 0 {
+			t.Fatal(output)
+		}
+	}
+	installed := filepath.Join(dir, "sidecar")
+	info, err := os.Stat(installed)
+	if err != nil || info.Mode().Perm() != 0o755 {
+		t.Fatalf("%v %v", info, err)
+	}
+	want, err := os.ReadFile(crashtest.Binary(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(installed); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("not the same bytes: %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v %v", entries, err)
+	}
+}
+
+func TestInit_WithoutAChain_SaysWhatIsMissing(t *testing.T) {
+	if code, output := sidecar(t, nil, "init", "--home", t.TempDir()); code != 1 || !strings.Contains(output, "--chain-id or SEI_CHAIN_ID") {
+		t.Errorf("exit %d: %s", code, output)
+	}
+	code, output := sidecar(t, []string{"SEI_CHAIN_ID=x", "SEI_KEYRING_BACKEND=pass"}, "init", "--home", t.TempDir())
+	if code != 1 || !strings.Contains(output, "SEI_KEYRING_BACKEND") {
+		t.Errorf("exit %d: %s", code, output)
+	}
+}
+
+// gatePort opens a sidecar and returns its port for a gate to ask.
+func gatePort(s *crashtest.Sidecar) string {
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL(), "http://"))
+	return "SEI_SIDECAR_PORT=" + port
+}
+
+func TestGate_OpensWhenTheSidecarIsMarkedReady(t *testing.T) {
+	s := crashtest.Start(t, t.TempDir())
+	cmd := exec.CommandContext(t.Context(), crashtest.Binary(t), "gate", "--", "sh", "-c", "echo passed $0 $$; exit 130", "with an argument")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), gatePort(s)}
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.Run(api.MarkReady, nil)
+	err := cmd.Wait()
+	// The command's own end is the gate's end, and it kept the process id.
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 130 {
+		t.Errorf("ended with %v", err)
+	}
+	if want := "passed with an argument "; !strings.HasPrefix(out.String(), want) ||
+		strings.TrimSpace(strings.TrimPrefix(out.String(), want)) != pidOf(cmd) {
+		t.Errorf("printed %q, pid %s", out.String(), pidOf(cmd))
+	}
+}
+
+func pidOf(cmd *exec.Cmd) string {
+	raw, _ := json.Marshal(cmd.Process.Pid)
+	return string(raw)
+}
+
+func TestGate_SignalWhileClosed_EndsIt(t *testing.T) {
+	s := crashtest.Start(t, t.TempDir())
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		cmd := exec.CommandContext(t.Context(), crashtest.Binary(t), "gate", "--", "sh", "-c", "echo must not run")
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), gatePort(s)}
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// The first line says that it waits; from then on it listens to signals.
+		if _, err := stderr.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = bytes.NewBuffer(nil).ReadFrom(stderr)
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != exitTerminated {
+			t.Errorf("%v: exit code %d", sig, code)
+		}
+	}
+}
+
+func TestGate_CommandThatDoesNotExist_Is127(t *testing.T) {
+	if code, output := sidecar(t, nil, "gate", "--", "no-such-command"); code != exitNoCommand {
+		t.Errorf("exit %d: %s", code, output)
+	}
+}
+
+// The real binary in its default mode: tokens of the cluster's own issuer open
+// it, others do not, and it knows whom it serves.
+func TestServe_KubernetesTokens(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apiServer := issuer(t, key)
+	dir := t.TempDir()
+	ca, podToken := filepath.Join(dir, "ca.crt"), filepath.Join(dir, "token")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: apiServer.Certificate().Raw})
+	if err := errors.Join(os.WriteFile(ca, block, 0o600), os.WriteFile(podToken, []byte("pod"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := crashtest.Start(t, t.TempDir(), "SEI_SIDECAR_AUTHN_MODE=kubernetes", "SEI_SIDECAR_BIND_ADDRESS=127.0.0.1",
+		"SEI_SIDECAR_APISERVER_URL="+apiServer.URL, "SEI_SIDECAR_APISERVER_CA_FILE="+ca, "SEI_SIDECAR_APISERVER_TOKEN_FILE="+podToken,
+		"SEI_SIDECAR_ALLOWED_SUBJECTS=system:serviceaccount:sei-system:sei-operator",
+		"SEI_NODE_NAMESPACE=chain", "SEI_NODE_NAME=node-0", "SEI_POD_UID=7d2c")
+	call := func(subject, node string) error {
+		pool := client.NewPool(client.Options{Tokens: token(sign(t, key, subject))})
+		defer pool.CloseIdle()
+		_, err := pool.Sidecar(client.Target{Address: strings.TrimPrefix(s.URL(), "http://"), Node: node, PodUID: "7d2c"}).
+			Submit(t.Context(), api.TaskRequest{Type: api.MarkReady})
+		return err
+	}
+	operator := "system:serviceaccount:sei-system:sei-operator"
+	if err := call(operator, "chain/node-0"); err != nil {
+		t.Errorf("the operator: %v", err)
+	}
+	if err := call(operator, "chain/node-1"); !errors.Is(err, client.ErrWrongNode) {
+		t.Errorf("another node: %v", err)
+	}
+	if err := call("system:serviceaccount:default:default", "chain/node-0"); !errors.Is(err, client.ErrUnauthorized) {
+		t.Errorf("another caller: %v", err)
+	}
+	if _, err := s.Client().List(t.Context()); !errors.Is(err, client.ErrUnauthorized) {
+		t.Errorf("without a token: %v", err)
+	}
+	if _, err := s.Client().Health(t.Context()); err != nil {
+		t.Errorf("probes need no token: %v", err)
+	}
+	if !strings.Contains(s.Log(), `"caller":"`+operator+`"`) {
+		t.Error("the caller is not logged")
+	}
+}
+
+type token string
+
+func (s token) Token(context.Context) (string, error) { return string(s), nil }
+
+func issuer(t *testing.T, key *rsa.PrivateKey) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body any = map[string]string{"issuer": "https://issuer.example"}
+		if r.URL.Path == "/openid/v1/jwks" {
+			body = jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "k", Algorithm: "RS256", Use: "sig"}}}
+		}
+		if err := json.NewEncoder(w).Encode(body); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func sign(t *testing.T, key *rsa.PrivateKey, subject string) string {
+	t.Helper()
+	s, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: key}, (&jose.SignerOptions{}).WithHeader("kid", "k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := jwt.Signed(s).Claims(jwt.Claims{
+		Issuer: "https://issuer.example", Subject: subject, Audience: jwt.Audience{api.TokenAudience},
+		Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour)),
+	}).Serialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
