@@ -138,7 +138,7 @@ func (k *checker) gateway(g Gateway) {
 	together := map[string]string{"name": g.Name, "namespace": g.Namespace, "domain": g.Domain}
 	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(together)), func(f string) bool { return together[f] != "" })
 	if len(missing) > 0 && len(missing) < len(together) {
-		k.failf("gateway", "name, namespace and domain come together: %s is missing", strings.Join(missing, " and "))
+		k.failf("gateway", "name, namespace and domain come together; missing: %s", strings.Join(missing, ", "))
 	}
 	if g.NLBTargetType != TargetTypeIP && g.NLBTargetType != TargetTypeInstance {
 		k.failf("gateway.nlbTargetType", "%q is neither %s nor %s", g.NLBTargetType, TargetTypeIP, TargetTypeInstance)
@@ -148,8 +148,8 @@ func (k *checker) gateway(g Gateway) {
 func (k *checker) syncers(byChain map[string][]string) {
 	for chain, hosts := range byChain {
 		field := "stateSync.syncers." + chain
-		if len(slices.Compact(slices.Sorted(slices.Values(hosts)))) < 2 {
-			k.failf(field, "lists %d different witness(es): state sync needs two to tell a lie from the truth", len(slices.Compact(slices.Sorted(slices.Values(hosts)))))
+		if different := len(slices.Compact(slices.Sorted(slices.Values(hosts)))); different < 2 {
+			k.failf(field, "different witnesses listed: %d; state sync needs two to tell a lie from the truth", different)
 		}
 		for i, address := range hosts {
 			k.hostPort(fmt.Sprintf("%s[%d]", field, i), address)

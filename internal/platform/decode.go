@@ -35,7 +35,9 @@ func (d *decoder) decode(n *yaml.Node, into reflect.Value, field string) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	d.lines[field] = n.Line
+	if _, known := d.lines[field]; !known {
+		d.lines[field] = n.Line
+	}
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return // "archive:" with nothing behind it says nothing
 	}
@@ -113,6 +115,7 @@ func (d *decoder) eachEntry(n *yaml.Node, field string, visit func(key, value *y
 			continue
 		}
 		seen[key.Value] = true
+		d.lines[path] = key.Line
 		visit(key, value, path)
 	}
 }
