@@ -1,0 +1,108 @@
+# Every target has one line of help after '##'. Tools and binaries are built once, by version, into .cache.
+SHELL := /usr/bin/env bash
+.DEFAULT_GOAL := help
+
+# Kubernetes of the tests and of `make up`: 1.37.1, 1.36.3 or 1.34.4.
+K8S_VERSION ?= 1.37.1
+export K8S_VERSION
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+CONTROLLER_GEN := hack/tool.sh sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
+CRD_REF_DOCS   := hack/tool.sh github.com/elastic/crd-ref-docs@v0.3.0
+GOLANGCI_LINT  := hack/tool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
+GOTESTSUM      := hack/tool.sh gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output
+
+UNIT     := $(shell go list ./... 2>/dev/null | grep -v /test/)
+FUZZTIME ?= 30s
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-zA-Z0-9_-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Build
+.PHONY: build
+build: ## Build the manager and the sidecar into bin/
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/...
+
+.PHONY: generate
+generate: ## Generate deep copies
+	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
+
+.PHONY: manifests
+manifests: ## Generate the CRDs and the manager's role
+	$(CONTROLLER_GEN) crd:headerFile=hack/boilerplate.go.txt,generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=config/crd
+	$(CONTROLLER_GEN) rbac:roleName=sei-operator,headerFile=hack/boilerplate.yaml.txt paths=./internal/... paths=./cmd/... output:rbac:dir=config/rbac
+
+.PHONY: docs
+docs: ## Generate the reference pages in docs/
+	$(CRD_REF_DOCS) --source-path=api/v1alpha1 --config=hack/crd-ref-docs/config.yaml --renderer=markdown --output-path=docs/api.md
+	go run ./internal/metrics/gendocs
+
+.PHONY: images
+images: ## Build the container images without Docker
+	@echo "images: not there yet" >&2; exit 1
+
+.PHONY: k8s
+k8s: ## Build the embedded Kubernetes of K8S_VERSION
+	@hack/build-cluster.sh
+
+.PHONY: seid
+seid: ## Build the real chain binary
+	@hack/build-seid.sh
+
+##@ Test
+.PHONY: test
+test: ## Run all tests; builds and installs what they need
+	@hack/test.sh
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no cluster
+	@hack/test.sh unit
+
+.PHONY: test-envtest
+test-envtest: ## Run the tests against a real API server and StatefulSet controller
+	@hack/test.sh k8s envtest
+
+.PHONY: test-sidecar
+test-sidecar: ## Run the sidecar with the real chain binary
+	@hack/test.sh seid sidecar
+
+.PHONY: lint
+lint: ## Run the linters over all modules
+	$(GOLANGCI_LINT) run ./...
+	cd tools/cluster && ../../hack/tool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run -c ../../.golangci.yml ./...
+
+.PHONY: bench
+bench: ## Measure the operator with 100 and 500 nodes on the embedded control plane
+	@echo "bench: not there yet" >&2; exit 1
+
+.PHONY: e2e
+e2e: ## Run the end-to-end tests on a real Kubernetes node
+	@echo "e2e: not there yet" >&2; exit 1
+
+##@ Run
+.PHONY: up
+up: ## Start a local Kubernetes with the operator and a live Sei network
+	@echo "up: not there yet" >&2; exit 1
+
+.PHONY: down
+down: ## Stop it and remove all traces
+	@echo "down: not there yet" >&2; exit 1
+
+# The stages of `make test`, in the order of hack/test.sh.
+.PHONY: stage-generated stage-k8s stage-seid stage-unit stage-fuzz stage-envtest stage-sidecar
+stage-generated:
+	@hack/verify-generated.sh
+stage-k8s: k8s
+stage-seid: seid
+stage-unit:
+	@go vet ./...
+	@$(GOTESTSUM) -- -race $(UNIT)
+stage-fuzz:
+	@hack/fuzz.sh $(FUZZTIME)
+stage-envtest:
+	@$(GOTESTSUM) -- -timeout 40m ./test/envtest/...
+stage-sidecar:
+	@$(GOTESTSUM) -- -timeout 30m ./test/sidecar/...
