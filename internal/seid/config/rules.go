@@ -151,7 +151,8 @@ func ruleStateStore(v *view) {
 	if v.flag("storage.state_store.evm_ss_split") && !on {
 		v.errorf("storage.state_store.evm_ss_split", "needs storage.state_store.enable")
 	}
-	if on && v.facts.StateWithoutStore {
+	// A store in a place of the user's own was not looked at.
+	if on && v.facts.StateWithoutStore && v.text("storage.state_store.db_directory") == "" {
 		v.errorf("storage.state_store.enable",
 			"is on, but this node's data was written without a state store and seid panics on that: reset the data and sync again, or leave it off")
 	}

@@ -115,6 +115,7 @@ func TestValidate_WhatIsAllowed(t *testing.T) {
 			"config.toml:statesync.trust-hash": strings.Repeat("ab", 32),
 		}, config.Facts{}},
 		"no limit on workers":                    {"full", map[string]string{"app.toml:concurrency-workers": "-1"}, config.Facts{}},
+		"store in a place of its own":            {"full", map[string]string{"app.toml:state-store.ss-db-directory": "/elsewhere"}, config.Facts{StateWithoutStore: true}},
 		"bare state with the store off":          {"validator", nil, config.Facts{StateWithoutStore: true}},
 		"snapshots on the old store":             {"validator", map[string]string{"app.toml:state-sync.snapshot-interval": "10", "app.toml:state-commit.sc-enable": "false"}, config.Facts{}},
 		"quoted numbers, as seid init does":      {"full", map[string]string{"config.toml:mempool.size": `"77"`}, config.Facts{}},

@@ -14,13 +14,7 @@ func makeHome(t *testing.T, files ...string) home.Dir {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range files {
-		path := filepath.Join(dir, f)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, f), "")
 	}
 	return home.Dir(dir)
 }
@@ -66,20 +60,54 @@ func TestSnapshotHeights_AreNumericDirectoriesInOrder(t *testing.T) {
 	}
 }
 
+// The trees are those that the real seid leaves behind.
 func TestStateWithoutStore_IsTrueOnlyForCommittedStateWithoutOne(t *testing.T) {
+	const (
+		commitLog = "data/committer.db/changelog/00000000000000000001"
+		storeLog  = "data/pebbledb/changelog/00000000000000000001"
+		storeData = "data/pebbledb/000002.log"
+		manifest  = "data/pebbledb/MANIFEST-000001"
+	)
 	tests := map[string]struct {
-		files []string
-		want  bool
+		files   map[string]string
+		current string
+		want    bool
 	}{
-		"fresh home":            {[]string{"data/priv_validator_state.json"}, false},
-		"committed, no store":   {[]string{"data/committer.db/current/x"}, true},
-		"committed, with store": {[]string{"data/committer.db/current/x", "data/pebbledb/CURRENT"}, false},
-		"store directory empty": {[]string{"data/application.db/CURRENT"}, true},
+		"fresh home":                        {map[string]string{"data/priv_validator_state.json": "{}"}, "", false},
+		"started, no block yet":             {map[string]string{commitLog: "", storeLog: "", storeData: "", manifest: "x"}, "snapshot-00000000000000000000", false},
+		"blocks, store off":                 {map[string]string{commitLog: "x"}, "snapshot-00000000000000000000", true},
+		"blocks, store on":                  {map[string]string{commitLog: "x", storeLog: "x", storeData: "x"}, "snapshot-00000000000000000000", false},
+		"blocks, store left by a panic":     {map[string]string{commitLog: "x", storeLog: "", storeData: "", manifest: "x"}, "snapshot-00000000000000000000", true},
+		"snapshot, log cut, store off":      {map[string]string{commitLog: ""}, "snapshot-00000000000000010000", true},
+		"state synced, store has data only": {map[string]string{commitLog: "", "data/pebbledb/000004.sst": "x"}, "snapshot-00000000000000002000", false},
+		"rocksdb store":                     {map[string]string{commitLog: "x", "data/rocksdb/000004.sst": "x"}, "", false},
+		"old store only":                    {map[string]string{"data/application.db/000004.log": "x"}, "", false},
 	}
 	for name, tc := range tests {
-		got, err := makeHome(t, tc.files...).StateWithoutStore()
-		if err != nil || got != tc.want {
-			t.Errorf("%s: got %v, %v, want %v", name, got, err, tc.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			d := makeHome(t)
+			for file, content := range tc.files {
+				write(t, d.Path(file), content)
+			}
+			if tc.current != "" {
+				if err := os.Symlink(tc.current, d.Path("data/committer.db/current")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := d.StateWithoutStore()
+			if err != nil || got != tc.want {
+				t.Errorf("got %v, %v, want %v", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
