@@ -19,6 +19,7 @@ type mutation struct {
 	wants string
 }
 
+// containerOf is nil, which the mutation trips over, if there is none.
 func containerOf(spec *corev1.PodSpec, name string) *corev1.Container {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {
@@ -27,7 +28,7 @@ func containerOf(spec *corev1.PodSpec, name string) *corev1.Container {
 			}
 		}
 	}
-	panic("no container " + name)
+	return nil
 }
 
 func secretEnv(secret string) corev1.EnvVar {
@@ -95,7 +96,7 @@ func leaks() []mutation {
 					return &mounts[i]
 				}
 			}
-			panic("not mounted")
+			return nil
 		}
 		add(secret, "mounted for writing", func(s *corev1.PodSpec) { mountOf(s).ReadOnly = false })
 		add(secret, "mounted as a directory", func(s *corev1.PodSpec) { mountOf(s).SubPath = "" })
