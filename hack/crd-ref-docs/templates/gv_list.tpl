@@ -1,0 +1,8 @@
+{{- define "gvList" -}}
+# API reference
+
+<!-- Made by `make docs` from api/v1alpha1. Change the comments and markers there instead. -->
+{{ range . }}
+{{ template "gvDetails" . }}
+{{- end }}
+{{- end -}}

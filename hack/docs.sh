@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Makes the generated pages of docs/: api.md, metrics.md and events.md. Running it twice changes nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+hack/tool.sh github.com/elastic/crd-ref-docs@v0.3.0 \
+  --source-path=api/v1alpha1 \
+  --config=hack/crd-ref-docs/config.yaml \
+  --templates-dir=hack/crd-ref-docs/templates \
+  --renderer=markdown \
+  --log-level=ERROR \
+  --output-path=docs/api.md
+go run ./internal/metrics/gendocs
+go test ./internal/events -run Docs -count=1 -update >/dev/null
