@@ -1,6 +1,8 @@
 package render
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
@@ -83,13 +85,15 @@ func container(name, image string, resources corev1.ResourceRequirements) *corev
 	return c
 }
 
+// resourceRequirements copies: what is rendered may be edited, the operator's
+// configuration must not be.
 func resourceRequirements(r corev1.ResourceRequirements) *corev1ac.ResourceRequirementsApplyConfiguration {
 	ac := corev1ac.ResourceRequirements()
 	if len(r.Requests) > 0 {
-		ac.WithRequests(r.Requests)
+		ac.WithRequests(maps.Clone(r.Requests))
 	}
 	if len(r.Limits) > 0 {
-		ac.WithLimits(r.Limits)
+		ac.WithLimits(maps.Clone(r.Limits))
 	}
 	return ac
 }
