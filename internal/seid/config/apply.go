@@ -42,8 +42,8 @@ type Intent struct {
 	TargetVersion int
 	// CPUs is what the node may use; 0 keeps seid's own sizes of worker pools.
 	CPUs int
-	// Defaults are the files as `seid init` of the node's version writes them
-	// (see FromInit). With them a full apply sets every modelled key anew, so
+	// Defaults are the files as `seid init` of the node's version writes them for
+	// the mode. With them a full apply sets every modelled key anew, so
 	// overrides that are gone from the intent are gone from the files, and keeps
 	// only the keys it does not model. Without them the files given to Apply are
 	// taken as fresh from `seid init`.
@@ -101,7 +101,7 @@ func checkIntent(files Files, intent Intent) error {
 	}
 	if intent.Mode != "" {
 		_, err := seid.ParseMode(string(intent.Mode))
-		return err //nolint:wrapcheck // it is a message for the user as it is
+		return err
 	}
 	return nil
 }

@@ -4,6 +4,6 @@
 // checks the result against the rules of the chain.
 //
 // People name settings by unified keys (evm.http_port); a table says in which
-// file and under which TOML key each one lives. Everything but Read, Write and
-// FromInit is pure: files in, files out.
+// file and under which TOML key each one lives. Everything but Read and Write is
+// pure: files in, files out.
 package config

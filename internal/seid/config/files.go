@@ -176,7 +176,7 @@ func stage(dir string, name FileName, data []byte) (string, error) {
 	}
 	temp, err := os.CreateTemp(dir, tempPrefix+string(name)+"-*")
 	if err != nil {
-		return "", err //nolint:wrapcheck // wrapped by Write
+		return "", err
 	}
 	_, err = temp.Write(data)
 	return temp.Name(), errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())

@@ -3,7 +3,6 @@ package config_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -116,21 +115,6 @@ func TestEncode_DoesNotDependOnTheOrderOfKeys(t *testing.T) {
 	if diff := cmp.Diff(encode(t, a), encode(t, b)); diff != "" {
 		t.Errorf("(-a +b):\n%s", diff)
 	}
-}
-
-func TestFromInit_BinaryThatFails_IsAnErrorWithItsLastWords(t *testing.T) {
-	scratch := t.TempDir()
-	binary := filepath.Join(t.TempDir(), "seid")
-	writeFile(t, binary, "#!/bin/sh\necho first >&2\necho 'no such mode' >&2\nexit 3\n", 0o755)
-	_, err := config.FromInit(t.Context(), binary, "full", scratch)
-	wantErrorWith(t, err, "seid init", "no such mode")
-	if strings.Contains(err.Error(), "first") {
-		t.Errorf("the error has the whole output: %v", err)
-	}
-	wantNames(t, scratch)
-	writeFile(t, binary, "#!/bin/sh\nexit 0\n", 0o755)
-	_, err = config.FromInit(t.Context(), binary, "full", scratch)
-	wantErrorWith(t, err, "wrote no configuration")
 }
 
 func wantNames(t *testing.T, dir string, want ...string) {

@@ -48,10 +48,7 @@ func TestRealSeid_InitFiles_AreTheRecordedOnes(t *testing.T) {
 		"app.toml:eth_replay.eth_data_dir", "app.toml:eth_replay.eth_rpc",
 	}
 	for _, mode := range []seid.Mode{seid.ModeFull, seid.ModeValidator} {
-		files, err := config.FromInit(t.Context(), binary, mode, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := newNode(t, binary, mode).files(t)
 		for _, c := range config.Diff(initFiles(t, mode), files) {
 			if !slices.Contains(machine, c.Place.String()) {
 				t.Errorf("%s: %s was recorded as %v and is %v", mode, c.Place, c.Old, c.New)
@@ -64,15 +61,9 @@ func TestRealSeid_FullApplyFromDefaults_IsStable(t *testing.T) {
 	binary := seidBinary(t)
 	for _, mode := range seid.Modes() {
 		var results []map[config.FileName]string
-		files, err := config.FromInit(t.Context(), binary, seid.ModeFull, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := newNode(t, binary, seid.ModeFull).files(t)
 		for range 3 {
-			defaults, err := config.FromInit(t.Context(), binary, mode, t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			defaults := newNode(t, binary, mode).files(t)
 			files = apply(t, files, config.Intent{Mode: mode, Moniker: "n", Defaults: &defaults, Overrides: map[string]string{"evm.http_port": "9545"}})
 			results = append(results, encode(t, files))
 		}
@@ -139,10 +130,7 @@ func wantRefusedAndPanics(t *testing.T, n *realNode, overrides map[string]string
 	if err != nil || !without {
 		t.Fatalf("state without store is %v, %v", without, err)
 	}
-	files, err := config.Read(n.configDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := n.files(t)
 	_, err = config.Apply(files, config.Intent{Incremental: true, Overrides: overrides, Facts: config.Facts{StateWithoutStore: without}})
 	invalid, ok := errors.AsType[*config.ValidationError](err)
 	if !ok || invalid.Diagnostics[0].Field != field {

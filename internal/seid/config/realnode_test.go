@@ -46,6 +46,15 @@ func (n *realNode) configDir() string { return filepath.Join(n.home, "config") }
 func (n *realNode) genesis() string   { return filepath.Join(n.home, "config", "genesis.json") }
 func (n *realNode) addr(i int) string { return "127.0.0.1:" + n.ports[i] }
 
+func (n *realNode) files(t *testing.T) config.Files {
+	t.Helper()
+	files, err := config.Read(n.configDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 func (n *realNode) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, n.binary, append(args, "--home", n.home)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -131,11 +140,7 @@ func (n *realNode) joinChain(t *testing.T, founder *realNode) {
 // configure applies the node's profile; overrides move it to loopback ports.
 func (n *realNode) configure(t *testing.T, overrides map[string]string) {
 	t.Helper()
-	files, err := config.Read(n.configDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := apply(t, files, config.Intent{Mode: n.mode, Moniker: string(n.mode), CPUs: 1, Overrides: merged(map[string]string{
+	out := apply(t, n.files(t), config.Intent{Mode: n.mode, Moniker: string(n.mode), CPUs: 1, Overrides: merged(map[string]string{
 		"network.rpc.listen_address":     "tcp://" + n.addr(0),
 		"network.p2p.listen_address":     "tcp://" + n.addr(1),
 		"network.p2p.allow_duplicate_ip": "true",

@@ -104,14 +104,14 @@ func isNode(dir, home string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, err //nolint:wrapcheck // the caller names the process
+		return false, err
 	}
 	cmdline, err := os.ReadFile(filepath.Join(dir, "cmdline"))
 	if gone(err) {
 		return false, nil
 	}
 	if err != nil {
-		return false, err //nolint:wrapcheck // the caller names the process
+		return false, err
 	}
 	argv := bytes.Split(cmdline, []byte{0})
 	isStart := len(argv) > 1 && filepath.Base(string(argv[0])) == seid.BinaryName && string(argv[1]) == "start"

@@ -123,7 +123,7 @@ func TestFind_RealProcess_IsFoundSignalledAndSeenToEnd(t *testing.T) {
 		if readErr != nil {
 			t.Fatal(readErr)
 		}
-		if err := os.WriteFile(binary, data, 0o700); err != nil { //nolint:gosec // it has to be executable
+		if err := os.WriteFile(binary, data, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

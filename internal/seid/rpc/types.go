@@ -67,7 +67,7 @@ func (b *Block) UnmarshalJSON(data []byte) error {
 		} `json:"block"`
 	}
 	if err := json.Unmarshal(data, &wire); err != nil {
-		return err //nolint:wrapcheck // the caller says what was decoded
+		return err
 	}
 	*b = Block{Hash: wire.BlockID.Hash, Header: wire.Block.Header, Txs: wire.Block.Data.Txs}
 	return nil
@@ -116,7 +116,7 @@ func (r *BlockResults) UnmarshalJSON(data []byte) error {
 		Txs    []TxOutcome `json:"txs_results"`
 	}
 	if err := json.Unmarshal(data, &wire); err != nil {
-		return err //nolint:wrapcheck // the caller says what was decoded
+		return err
 	}
 	*r = BlockResults{Height: wire.Height, Txs: wire.Txs, Raw: append(json.RawMessage(nil), data...)}
 	return nil
