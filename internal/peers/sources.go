@@ -1,0 +1,122 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/seid"
+)
+
+func staticPeers(source *seiv1.StaticPeers) answer {
+	var got answer
+	for i, text := range source.Addresses {
+		peer, err := parse(string(text))
+		if err != nil {
+			got.problemf("static.addresses[%d]: %v", i, err)
+			continue
+		}
+		got.peers = append(got.peers, peer)
+	}
+	return got
+}
+
+func (r *Resolver) labelPeers(ctx context.Context, node *seiv1.SeiNode, source *seiv1.LabelPeers) answer {
+	var got answer
+	selector, err := labels.ValidatedSelectorFromSet(source.Selector)
+	if err != nil {
+		got.problemf("label.selector: %v", err)
+		return got
+	}
+	namespace := source.Namespace
+	if namespace == "" {
+		namespace = node.Namespace
+	}
+	var list seiv1.SeiNodeList
+	if err := r.Nodes.List(ctx, &list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		got.problemf("listing SeiNodes in namespace %s: %v", namespace, err)
+		got.lost = true
+		return got
+	}
+	for i := range list.Items {
+		peer := &list.Items[i]
+		if client.ObjectKeyFromObject(peer) == client.ObjectKeyFromObject(node) || peer.DeletionTimestamp != nil {
+			continue
+		}
+		r.addNode(&got, peer)
+	}
+	return got
+}
+
+func (r *Resolver) addNode(got *answer, peer *seiv1.SeiNode) {
+	if peer.Status.NodeID == "" {
+		got.problemf("%sthe node id of SeiNode %s/%s", waitingPrefix, peer.Namespace, peer.Name)
+		return
+	}
+	host, port := r.podHost(peer), seid.PortP2P
+	if peer.Spec.ExternalAddress != "" {
+		var err error
+		if host, port, err = splitHostPort(peer.Spec.ExternalAddress); err != nil {
+			got.problemf("externalAddress of SeiNode %s/%s: %v", peer.Namespace, peer.Name, err)
+			return
+		}
+	}
+	text, err := address(peer.Status.NodeID, host, port)
+	if err != nil {
+		got.problemf("SeiNode %s/%s: %v", peer.Namespace, peer.Name, err)
+		return
+	}
+	got.peers = append(got.peers, text)
+}
+
+// podHost is the stable name of a node's only pod.
+func (r *Resolver) podHost(node *seiv1.SeiNode) string {
+	return fmt.Sprintf("%s-0.%s.%s.svc.%s", node.Name, node.Name, node.Namespace, r.ClusterDomain)
+}
+
+func (r *Resolver) instancePeers(ctx context.Context, source *seiv1.EC2TagPeers, previous []string) answer {
+	var got answer
+	if r.Instances == nil {
+		got.problemf("ec2Tags: the operator runs without access to EC2")
+		got.lost = true
+		return got
+	}
+	instances, err := r.Instances.Find(ctx, source.Region, source.Tags)
+	if err != nil {
+		got.problemf("ec2Tags: %v", err)
+		got.lost = instances == nil
+	}
+	for _, instance := range instances {
+		text, problem := instancePeer(instance, previous)
+		if problem != "" {
+			got.problemf("ec2Tags: instance %s: %s", instance.ID, problem)
+		}
+		if text != "" {
+			got.peers = append(got.peers, text)
+		}
+	}
+	return got
+}
+
+// instancePeer is the address of an instance. One whose id cannot be had just
+// now keeps the id it had at the same address.
+func instancePeer(instance Instance, previous []string) (text, problem string) {
+	if instance.NodeID != "" {
+		text, err := address(instance.NodeID, instance.Host, instance.Port)
+		if err != nil {
+			return "", err.Error()
+		}
+		return text, ""
+	}
+	for _, old := range previous {
+		nodeID, _, _ := strings.Cut(old, "@")
+		if text, err := address(nodeID, instance.Host, instance.Port); err == nil && text == old {
+			return old, instance.Problem
+		}
+	}
+	return "", instance.Problem
+}
