@@ -1,0 +1,269 @@
+package gov_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/sei-operator/sei-operator/internal/seid/home"
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/gov"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+)
+
+const (
+	voteParams    = `{"chainId":"test-1","keyName":"operator","fees":"20000usei","gas":300000,"proposalId":42,"option":"yes","memo":"hello"}`
+	noParams      = `{"chainId":"test-1","keyName":"operator","fees":"20000usei","gas":300000,"proposalId":42,"option":"no"}`
+	upgradeParams = `{"chainId":"test-1","keyName":"operator","fees":"20000usei","gas":300000,"title":"-T","description":"--d\nlines",
+	  "upgradeName":"v9","upgradeHeight":1000,"upgradeInfo":"{}","initialDeposit":"10000000usei"}`
+	changeParams = `{"chainId":"test-1","keyName":"operator","fees":"20000usei","gas":300000,"title":"T","description":"d",
+	  "changes":[{"subspace":"staking","key":"MaxValidators","value":50}],"initialDeposit":"10000000usei"}`
+)
+
+type fixture struct {
+	*handlertest.Harness
+	chain *chain
+	tasks *gov.Tasks
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	n := &node.Node{Home: home.Dir(t.TempDir()), ChainID: "test-1", Seid: handlertest.Seid(t)}
+	scratch := t.TempDir()
+	ring := []string{"--keyring-backend", "test", "--keyring-dir", string(n.Home), "--home", scratch}
+	if _, err := n.Seid.Run(t.Context(), seidcmd.Call{Quiet: true, Args: append([]string{"keys", "add", "operator", "--no-backup"}, ring...)}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := n.Seid.Run(t.Context(), seidcmd.Call{Args: append([]string{"keys", "show", "operator", "--address"}, ring...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{chain: newChain(t, strings.TrimSpace(string(out)))}
+	f.tasks = &gov.Tasks{
+		Node: n, Keyring: gov.Keyring{Backend: "test", Dir: n.Home.KeyringTest()}, RPC: func() gov.RPC { return f.chain },
+		Metrics: gov.NewMetrics(nil), Inclusion: 2 * time.Second, Poll: time.Millisecond,
+	}
+	f.Harness = handlertest.New(f.tasks.Handlers())
+	return f
+}
+
+func (f *fixture) run(t *testing.T, id string, task api.TaskType, params string) (wire.GovTxResult, error) {
+	t.Helper()
+	raw, err := f.RunAs(t, id, task, params)
+	var result wire.GovTxResult
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &result); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return result, err
+}
+
+func wantError(t *testing.T, err error, code, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) || api.DetailOf(err).Code != code {
+		t.Errorf("error is %v (%+v), want code %s and %q", err, api.DetailOf(err), code, text)
+	}
+}
+
+func TestTransactions_AreIncludedOnceAndCarryTheTasksID(t *testing.T) {
+	for task, params := range map[api.TaskType]string{api.GovVote: voteParams, api.GovSoftwareUpgrade: upgradeParams, api.GovParamChange: changeParams} {
+		for _, vesting := range []bool{false, true} {
+			f := newFixture(t)
+			f.chain.vesting = vesting
+			id := uuid.NewString()
+			got, err := f.run(t, id, task, params)
+			if err != nil {
+				t.Fatalf("%s: %v", task, err)
+			}
+			tx := f.chain.blocks[got.Height-1][0]
+			want := wire.GovTxResult{TxHash: rpc.TxHash(tx), Height: got.Height, ProposalID: 42, InclusionStatus: wire.InclusionCommitted}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", task, diff)
+			}
+			if !strings.Contains(string(tx), "taskID="+id) || f.chain.broadcasts != 1 {
+				t.Errorf("%s: %d broadcasts, transaction %q", task, f.chain.broadcasts, tx)
+			}
+		}
+	}
+}
+
+func TestKilledRightAfterBroadcasting_TheNextRunAdoptsTheTransaction(t *testing.T) {
+	f := newFixture(t)
+	ctx, kill := context.WithCancel(t.Context())
+	f.chain.afterBroadcast = kill
+	f.Context = ctx
+	id := uuid.NewString()
+	if _, err := f.run(t, id, api.GovVote, voteParams); err == nil {
+		t.Fatal("a killed run gave a result")
+	}
+	f.chain.afterBroadcast, f.Context = nil, nil
+	got, err := f.run(t, id, api.GovVote, voteParams)
+	if err != nil || got.InclusionStatus != wire.InclusionCommitted {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	again, err := f.run(t, id, api.GovVote, voteParams)
+	if err != nil || again != got {
+		t.Errorf("a further run gave %+v, %v", again, err)
+	}
+	if n := f.chain.included(); n != 1 {
+		t.Errorf("%d transactions are in blocks, want one", n)
+	}
+}
+
+func TestLostBroadcast_IsSentAgainWithTheSameBytes(t *testing.T) {
+	f := newFixture(t)
+	f.chain.dropNext = true
+	id := uuid.NewString()
+	got, err := f.run(t, id, api.GovVote, voteParams)
+	wantError(t, err, api.CodeUnavailable, "broadcasting")
+	if got.InclusionStatus != wire.InclusionPending || !api.DetailOf(err).Retryable {
+		t.Errorf("a lost broadcast gave %+v", got)
+	}
+	second, err := f.run(t, id, api.GovVote, voteParams)
+	if err != nil || second.TxHash != got.TxHash || f.chain.included() != 1 {
+		t.Errorf("the second run gave %+v, %v with %d included", second, err, f.chain.included())
+	}
+}
+
+func TestSequenceTakenByAnother_SignsAnew(t *testing.T) {
+	f := newFixture(t)
+	f.chain.dropNext = true
+	id := uuid.NewString()
+	first, _ := f.run(t, id, api.GovVote, voteParams)
+	f.chain.sequence++ // somebody else used the key
+	second, err := f.run(t, id, api.GovVote, voteParams)
+	if err != nil || second.TxHash == first.TxHash || f.chain.included() != 1 {
+		t.Errorf("got %+v, %v with %d included", second, err, f.chain.included())
+	}
+}
+
+func TestNoBlocks_EndsPendingAndTheSameIDWaitsOn(t *testing.T) {
+	f := newFixture(t)
+	f.tasks.Inclusion = 30 * time.Millisecond
+	f.chain.frozen = true
+	id := uuid.NewString()
+	got, err := f.run(t, id, api.GovVote, voteParams)
+	wantError(t, err, api.CodeUnavailable, "is in no block")
+	if got.InclusionStatus != wire.InclusionPending || got.TxHash == "" {
+		t.Errorf("result is %+v", got)
+	}
+	f.chain.frozen = false
+	f.tasks.Inclusion = 2 * time.Second
+	second, err := f.run(t, id, api.GovVote, voteParams)
+	if err != nil || second.TxHash != got.TxHash || f.chain.included() != 1 {
+		t.Errorf("got %+v, %v with %d included", second, err, f.chain.included())
+	}
+}
+
+func TestOtherParametersForTheSameTask_NeverMakeASecondTransaction(t *testing.T) {
+	f := newFixture(t)
+	id := uuid.NewString()
+	if _, err := f.run(t, id, api.GovVote, voteParams); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.run(t, id, api.GovVote, noParams)
+	wantError(t, err, api.CodeConflict, "other parameters")
+	if n := f.chain.included(); n != 1 {
+		t.Errorf("%d transactions are in blocks, want one", n)
+	}
+}
+
+func TestFailures_SayHowFarTheTransactionCame(t *testing.T) {
+	f := newFixture(t)
+	f.chain.code = 5
+	got, err := f.run(t, uuid.NewString(), api.GovVote, voteParams)
+	wantError(t, err, api.CodeTransactionFailed, "code=5")
+	if got.InclusionStatus != wire.InclusionFailed || got.RawLog != "the log" || !api.DetailOf(err).Terminal {
+		t.Errorf("a failed transaction gave %+v", got)
+	}
+
+	f = newFixture(t)
+	id := uuid.NewString()
+	f.chain.mempool = [][]byte{[]byte("a transaction of the same key")}
+	f.chain.frozen = true
+	_, err = f.run(t, id, api.GovVote, voteParams)
+	wantError(t, err, api.CodeUnavailable, `checkTx rejected: code=32 codespace="sdk"`)
+	f.chain.frozen, f.chain.mempool = false, nil
+	if _, err := f.run(t, id, api.GovVote, voteParams); err != nil {
+		t.Errorf("after the rejection: %v", err)
+	}
+
+	f = newFixture(t)
+	f.chain.dropNext = true
+	id = uuid.NewString()
+	_, _ = f.run(t, id, api.GovVote, voteParams)
+	f.chain.earliest = 100
+	got, err = f.run(t, id, api.GovVote, voteParams)
+	wantError(t, err, api.CodeTransactionFailed, "cannot be verified")
+	if got.InclusionStatus != wire.InclusionUnverifiable {
+		t.Errorf("pruned blocks gave %+v", got)
+	}
+}
+
+func TestRefusals_NameWhatIsWrong(t *testing.T) {
+	f := newFixture(t)
+	id := uuid.NewString()
+	for params, want := range map[string]struct{ code, text string }{
+		strings.Replace(voteParams, "test-1", "other-1", 1):                 {api.CodeInvalidParams, "chainId"},
+		strings.Replace(voteParams, `"operator"`, `"nobody"`, 1):            {api.CodePrecondition, "nobody"},
+		strings.Replace(voteParams, "20000usei", "20000uatom", 1):           {api.CodeInvalidParams, "fees"},
+		strings.Replace(voteParams, `"yes"`, `"maybe"`, 1):                  {api.CodeInvalidParams, "option"},
+		strings.Replace(voteParams, `"hello"`, `"taskID=1"`, 1):             {api.CodeInvalidParams, "memo"},
+		strings.Replace(voteParams, `"gas":300000`, `"gas":0`, 1):           {api.CodeInvalidParams, "gas"},
+		strings.Replace(voteParams, `"gas":300000`, `"gas":"many"`, 1):      {api.CodeInvalidParams, "gas"},
+		strings.Replace(voteParams, `"proposalId":42`, `"proposalId":0`, 1): {api.CodeInvalidParams, "proposalId"},
+	} {
+		_, err := f.run(t, id, api.GovVote, params)
+		wantError(t, err, want.code, want.text)
+	}
+	f.chain.network = "fork-1"
+	_, err := f.run(t, id, api.GovVote, voteParams)
+	wantError(t, err, api.CodePrecondition, "fork-1")
+	f.chain.network, f.chain.down = "test-1", true
+	_, err = f.run(t, id, api.GovVote, voteParams)
+	wantError(t, err, api.CodeUnavailable, "unreachable")
+	f.chain.down, f.chain.address = false, "sei1somebodyelse"
+	_, err = f.run(t, id, api.GovVote, voteParams)
+	wantError(t, err, api.CodePrecondition, "account not found")
+	f.tasks.Keyring = gov.Keyring{}
+	_, err = f.run(t, id, api.GovVote, voteParams)
+	wantError(t, err, api.CodePrecondition, "signing is disabled")
+	if f.chain.broadcasts != 0 {
+		t.Errorf("%d transactions were broadcast", f.chain.broadcasts)
+	}
+}
+
+func TestFileKeyring_IsOpenedByStandardInput(t *testing.T) {
+	f := newFixture(t)
+	n := f.tasks.Node
+	const passphrase = "correct horse battery"
+	ring := []string{"--keyring-backend", "file", "--keyring-dir", string(n.Home), "--home", t.TempDir()}
+	pass := strings.Repeat(passphrase+"\n", 3)
+	if _, err := n.Seid.Run(t.Context(), seidcmd.Call{Quiet: true, Stdin: pass, Args: append([]string{"keys", "add", "operator", "--no-backup"}, ring...)}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := n.Seid.Run(t.Context(), seidcmd.Call{Stdin: pass, Args: append([]string{"keys", "show", "operator", "--address"}, ring...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.chain.address = strings.TrimSpace(string(out))
+	f.tasks.Keyring = gov.Keyring{Backend: "file", Dir: n.Home.KeyringFile(), Passphrase: passphrase}
+	if _, err := f.run(t, uuid.NewString(), api.GovVote, voteParams); err != nil {
+		t.Fatal(err)
+	}
+	f.tasks.Keyring.Passphrase = "wrong and secret"
+	_, err = f.run(t, uuid.NewString(), api.GovVote, voteParams)
+	if err == nil || strings.Contains(err.Error(), "wrong and secret") {
+		t.Errorf("a wrong passphrase gave %v", err)
+	}
+}

@@ -1,0 +1,148 @@
+package gov
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
+)
+
+// account is what a signature needs to know of the signer.
+type account struct {
+	Address  string
+	Number   uint64
+	Sequence uint64
+}
+
+// signer is the address of a key. Commands get a scratch home: in a home without
+// configuration the binary would write some.
+func (t *Tasks) signer(ctx context.Context, scratch, keyName string) (string, error) {
+	args := append([]string{"keys", "show", keyName, "--address", "--home", scratch}, t.Keyring.flags(t.Node.Home)...)
+	out, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: args, Stdin: t.Keyring.stdin()})
+	if err != nil {
+		return "", api.Terminal(api.CodePrecondition, err).WithHint("check that the keyring has a key named %q", keyName)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// account asks the chain for the signer's number and next sequence.
+func (t *Tasks) account(ctx context.Context, address string) (account, error) {
+	query := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), address)
+	answer, err := t.RPC().ABCIQuery(ctx, "/cosmos.auth.v1beta1.Query/Account", query)
+	if err != nil {
+		return account{}, api.Retryable(api.CodeUnavailable, fmt.Errorf("asking for the account: %w", err))
+	}
+	if answer.Code != 0 {
+		return account{}, api.Terminal(api.CodePrecondition, fmt.Errorf("asking for account %s: %s", address, answer.Log)).
+			WithHint("the account has to exist on chain; send it the fees first")
+	}
+	found, err := parseAccount(answer.Value, address)
+	if err != nil {
+		return account{}, fmt.Errorf("asking for the account: %w", err)
+	}
+	return found, nil
+}
+
+// parseAccount finds the base account in the answer. Vesting accounts wrap it,
+// always as their first field.
+func parseAccount(answer []byte, address string) (account, error) {
+	value := field(field(answer, 1), 2) // the account, inside an Any
+	const deepest = 4
+	for range deepest {
+		inner := field(value, 1)
+		if string(inner) == address {
+			return account{Address: address, Number: number(value, 3), Sequence: number(value, 4)}, nil
+		}
+		value = inner
+	}
+	return account{}, errors.New("the answer holds no account")
+}
+
+// field is the content of a length-delimited field, or nil.
+func field(message []byte, want protowire.Number) []byte {
+	for len(message) > 0 {
+		num, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil
+		}
+		size := protowire.ConsumeFieldValue(num, kind, message[n:])
+		if size < 0 {
+			return nil
+		}
+		if num == want && kind == protowire.BytesType {
+			value, _ := protowire.ConsumeBytes(message[n:])
+			return value
+		}
+		message = message[n+size:]
+	}
+	return nil
+}
+
+// number is the value of a varint field; the encoding leaves zeros out.
+func number(message []byte, want protowire.Number) uint64 {
+	for len(message) > 0 {
+		num, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return 0
+		}
+		size := protowire.ConsumeFieldValue(num, kind, message[n:])
+		if size < 0 {
+			return 0
+		}
+		if num == want && kind == protowire.VarintType {
+			value, _ := protowire.ConsumeVarint(message[n:])
+			return value
+		}
+		message = message[n+size:]
+	}
+	return 0
+}
+
+// sign makes the transaction's bytes without talking to any node.
+func (t *Tasks) sign(ctx context.Context, scratch string, who account, msg message, taskID string) ([]byte, error) {
+	words, err := msg.args(scratch)
+	if err != nil {
+		return nil, err
+	}
+	offline := []string{
+		"--chain-id", t.Node.ChainID, "--home", scratch, "--offline",
+		"--account-number", strconv.FormatUint(who.Number, 10), "--sequence", strconv.FormatUint(who.Sequence, 10),
+	}
+	unsigned, signed := filepath.Join(scratch, "unsigned.json"), filepath.Join(scratch, "signed.json")
+	generate := slices.Concat([]string{"tx"}, words, offline, []string{
+		"--from", who.Address, "--keyring-backend", "memory", "--generate-only", "--fees=" + msg.tx.Fees, "--gas=" + strconv.FormatUint(msg.tx.Gas, 10),
+		"--note=" + msg.tx.TaggedMemo(taskID),
+	})
+	out, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: generate})
+	if err != nil {
+		return nil, api.Terminal(api.CodeInvalidParams, err)
+	}
+	if err := writeScratch(unsigned, out); err != nil {
+		return nil, err
+	}
+	signing := slices.Concat([]string{"tx", "sign", unsigned}, offline, t.Keyring.flags(t.Node.Home), []string{
+		"--from", msg.tx.KeyName, "--sign-mode", "direct", "--output-document", signed,
+	})
+	if _, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: signing, Stdin: t.Keyring.stdin()}); err != nil {
+		return nil, err
+	}
+	encoded, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: []string{"tx", "encode", signed, "--home", scratch}})
+	if err != nil {
+		return nil, err
+	}
+	tx, err := base64.StdEncoding.DecodeString(string(bytes.TrimSpace(encoded)))
+	if err != nil {
+		return nil, fmt.Errorf("decoding the signed transaction: %w", err)
+	}
+	return tx, nil
+}
