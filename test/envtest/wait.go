@@ -3,6 +3,7 @@ package envtest
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -14,9 +15,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// WaitTimeout is how long WaitFor waits. It is generous because it is only
-// used up by tests that fail.
-var WaitTimeout = 60 * time.Second
+// WaitTimeout is how long WaitFor waits: ENVTEST_WAIT, or else a minute. It is
+// generous because only tests that fail use it up.
+var WaitTimeout = waitTimeout()
+
+func waitTimeout() time.Duration {
+	if d, err := time.ParseDuration(os.Getenv("ENVTEST_WAIT")); err == nil {
+		return d
+	}
+	return time.Minute
+}
 
 // WaitFor watches one object until the condition holds and returns it. The
 // condition sees nil while the object does not exist. When time runs out the
