@@ -1,0 +1,73 @@
+// Package handlers puts the sidecar's tasks together: one handler for every task
+// type that works on the node. The families live in the packages below; here
+// they get what they share. Nothing in here knows HTTP or how tasks are stored.
+package handlers
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sei-operator/sei-operator/internal/seid"
+	"github.com/sei-operator/sei-operator/internal/seid/home"
+	"github.com/sei-operator/sei-operator/internal/seid/process"
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/configfiles"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/export"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/genesis"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/gov"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/lifecycle"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot"
+)
+
+// Config is what the handlers have to know of the node.
+type Config struct {
+	// Home is the node's home directory.
+	Home string
+	// ChainID is the chain the node is on.
+	ChainID string
+	// SeidPath is the chain binary; empty means seid from PATH.
+	SeidPath string
+	// GenesisBucket and SnapshotBucket are bucket addresses such as
+	// s3://name?region=eu-central-1; empty means none.
+	GenesisBucket  string
+	SnapshotBucket string
+	// UploadTimeout bounds one snapshot upload; 0 means the default.
+	UploadTimeout time.Duration
+	// RPCEndpoint is the node's own RPC; empty means what its configuration says.
+	RPCEndpoint string
+	// Keyring is what governance tasks sign with; the zero value disables them.
+	Keyring Keyring
+	// PodName labels the metrics of comparisons.
+	PodName string
+	// Registry gets the handlers' metrics; nil means none.
+	Registry prometheus.Registerer
+}
+
+// Keyring says where the operator's keys are.
+type Keyring = gov.Keyring
+
+// All are the handlers of every task type but those that move the gate.
+func All(cfg Config) []engine.Handler {
+	n := &node.Node{
+		Home: home.Dir(cfg.Home), ChainID: cfg.ChainID, Seid: seidcmd.Runner{Path: cmp.Or(cfg.SeidPath, seid.BinaryName)},
+		GenesisBucket: cfg.GenesisBucket, SnapshotBucket: cfg.SnapshotBucket, RPCEndpoint: cfg.RPCEndpoint,
+	}
+	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address) }}
+	local := func() *rpc.Client { return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second)) }
+	running := &lifecycle.Tasks{
+		Node: n, Processes: process.Table{Home: cfg.Home}, RPC: local, StateSyncEnabled: files.StateSyncEnabled,
+	}
+	ceremony := &genesis.Tasks{Node: n, SetPeers: files.SetPeers, SetMoniker: files.SetMoniker, Moniker: files.Moniker}
+	snapshots := &snapshot.Tasks{
+		Node: n, CheckStopped: running.CheckStopped, UploadTimeout: cfg.UploadTimeout, Metrics: snapshot.NewMetrics(cfg.Registry),
+	}
+	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
+	results := &export.Tasks{Node: n, LocalRPC: files.LocalRPC, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}
+	return slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
+}
