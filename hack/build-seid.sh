@@ -111,6 +111,9 @@ copy_libraries() {
   done
 }
 
+# Whoever ends this script means the build.
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+
 wanted=$(stamp)
 if ! up_to_date; then
   mkdir -p "$out"
