@@ -105,7 +105,7 @@ func list(cpu, memory string) corev1.ResourceList {
 func TestLoad_Mistakes_NameFileLineAndField(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"unknown top-level field":   {"clusterDomain: a\nstorge: {}\n", "f:2: storge: unknown field; there are: buckets, clusterDomain"},
-		"unknown nested field":      {"storage:\n  archive:\n    clas: x\n", "f:3: storage.archive.clas: unknown field; there are: className, size"},
+		"unknown nested field":      {"storage:\n  archive:\n    klass: x\n", "f:3: storage.archive.klass: unknown field; there are: className, size"},
 		"unknown field in k8s type": {"scheduling:\n  default:\n    tolerations:\n    - keey: x\n", "f:4: scheduling.default.tolerations[0].keey: unknown field"},
 		"unknown mode":              {"resources:\n  rpc: {}\n", "f:2: resources.rpc: unknown field; there are: archive, default, fullNode, replayer, seed, sidecar, validator"},
 		"field twice":               {"clusterDomain: a\nimages: {}\nclusterDomain: b\n", "f:3: clusterDomain: written twice"},

@@ -13,6 +13,7 @@ import (
 // defaulted is a StatefulSet as the API server gives it back: with every default
 // filled in, quantities in other words, and fields of other writers.
 func defaulted(t *testing.T, in render.Input) *appsv1.StatefulSet {
+	t.Helper()
 	sts := statefulSet(t, in)
 	sts.TypeMeta = metav1.TypeMeta{}
 	sts.ResourceVersion, sts.Generation, sts.UID = "42", 3, "u"
@@ -27,7 +28,7 @@ func defaulted(t *testing.T, in render.Input) *appsv1.StatefulSet {
 			c.TerminationMessagePath, c.ImagePullPolicy = "/dev/termination-log", corev1.PullIfNotPresent
 			if _, ok := c.Resources.Requests[corev1.ResourceCPU]; ok {
 				cpu := c.Resources.Requests[corev1.ResourceCPU]
-				c.Resources.Requests[corev1.ResourceCPU] = *new(quantity(cpu.AsDec().String()))
+				c.Resources.Requests[corev1.ResourceCPU] = quantity(cpu.AsDec().String())
 			}
 			for _, p := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 				if p != nil {

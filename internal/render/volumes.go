@@ -10,7 +10,7 @@ const (
 	installDir = "/opt/sei"
 	tmpDir     = "/tmp"
 	// tokenDir is where programs look for the API server's token and certificate.
-	tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+	tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount" //nolint:gosec // a path, not a secret
 )
 
 // Names of the volumes.
@@ -31,14 +31,13 @@ const tokenSeconds = 3600
 
 func (p pod) volumes() []*corev1ac.VolumeApplyConfiguration {
 	claim := corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(ClaimName(p.Node))
-	volumes := []*corev1ac.VolumeApplyConfiguration{
+	return append(p.keyVolumes(),
 		corev1ac.Volume().WithName(volumeData).WithPersistentVolumeClaim(claim),
 		emptyDir(volumeHome),
 		emptyDir(volumeBin),
 		emptyDir(volumeTmp),
 		tokenVolume(),
-	}
-	return append(volumes, p.keyVolumes()...)
+	)
 }
 
 func emptyDir(name string) *corev1ac.VolumeApplyConfiguration {
