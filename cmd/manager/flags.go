@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"github.com/sei-operator/sei-operator/internal/manager"
+)
+
+// namespaceFile is where a pod finds its namespace when the environment does not
+// tell.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// settings are the parsed flags.
+type settings struct {
+	manager     manager.Config
+	configFile  string
+	qps         float32
+	burst       int
+	logLevel    string
+	logFormat   string
+	showVersion bool
+}
+
+func parse(args []string, getenv func(string) string, stderr io.Writer) (*settings, error) {
+	s := &settings{}
+	m := &s.manager
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.SortFlags = false
+
+	flags.StringVar(&s.configFile, "config", "", "platform configuration file; without one every setting has its default")
+	flags.StringVar(&m.Namespace, "namespace", ownNamespace(getenv), "the operator's own namespace, for leader election and key reservations (default $POD_NAMESPACE)")
+	flags.IntVar(&m.Concurrency, "concurrency", manager.DefaultConcurrency, "how many objects of a kind are worked on at once")
+	flags.StringVar(&m.MetricsAddress, "metrics-bind-address", manager.DefaultMetricsAddress, "address of the metrics endpoint; 0 for none")
+	flags.BoolVar(&m.InsecureMetrics, "insecure-metrics", false, "serve metrics over plain HTTP, without authentication")
+	flags.StringVar(&m.MetricsCertDir, "metrics-cert-dir", "", "folder with tls.crt and tls.key of the metrics endpoint; without one a certificate is made at start")
+	flags.StringVar(&m.ProbeAddress, "health-probe-bind-address", manager.DefaultProbeAddress, "address of /healthz and /readyz; 0 for none")
+	flags.BoolVar(&m.LeaderElection, "leader-elect", true, "let one of several replicas work")
+	flags.DurationVar(&m.ShutdownTimeout, "shutdown-timeout", manager.DefaultShutdownTimeout, "how long reconciles may take to end after a signal")
+	flags.StringVar(&m.SidecarTokenFile, "sidecar-token-file", manager.DefaultTokenFile,
+		"projected service-account token of audience sei-sidecar; empty to show none, which sidecars refuse")
+	flags.StringSliceVar(&m.SidecarSubjects, "sidecar-subject", nil, "further token subject that sidecars shall accept, for example system:serviceaccount:ops:oncall")
+	flags.BoolVar(&m.EC2, "ec2-peers", true, "let peer sources of type ec2Tags ask AWS")
+	flags.Float32Var(&s.qps, "kube-api-qps", -1, "limit of requests per second to the API server; below 0 leaves it to the API server's own priority and fairness")
+	flags.IntVar(&s.burst, "kube-api-burst", 100, "burst above --kube-api-qps")
+	flags.StringVar(&s.logLevel, "log-level", "info", "error, info or debug")
+	flags.StringVar(&s.logFormat, "log-format", "json", "json or text")
+	flags.BoolVar(&s.showVersion, "version", false, "print the version and exit")
+	addKubeconfig(flags)
+
+	if err := flags.Parse(args); err != nil {
+		return nil, fmt.Errorf("reading the flags: %w", err)
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("reading the flags: %q is no flag; only flags are understood", flags.Arg(0))
+	}
+	if s.qps == 0 || (s.qps > 0 && s.burst < 1) {
+		return nil, errors.New("reading the flags: --kube-api-qps must not be 0, and with a limit --kube-api-burst must be at least 1")
+	}
+	return s, nil
+}
+
+// addKubeconfig takes over --kubeconfig of controller-runtime, which is used
+// outside a cluster.
+func addKubeconfig(flags *pflag.FlagSet) {
+	global := flag.CommandLine
+	if global.Lookup(ctrlconfig.KubeconfigFlagName) == nil {
+		ctrlconfig.RegisterFlags(global)
+	}
+	flags.AddGoFlag(global.Lookup(ctrlconfig.KubeconfigFlagName))
+}
+
+func ownNamespace(getenv func(string) string) string {
+	if namespace := getenv("POD_NAMESPACE"); namespace != "" {
+		return namespace
+	}
+	content, err := os.ReadFile(namespaceFile)
+	if err != nil {
+		return "" // outside a cluster; Validate says what to do
+	}
+	return strings.TrimSpace(string(content))
+}

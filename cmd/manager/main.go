@@ -1,0 +1,75 @@
+// Command manager is the operator process: it watches SeiNodes and their kin and
+// brings the cluster to what they say. Everything it can be told is a flag; see
+// manager --help. Flags and wiring only: the work is done in internal/manager.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"github.com/sei-operator/sei-operator/internal/manager"
+	"github.com/sei-operator/sei-operator/internal/platform"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "manager:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	settings, err := parse(args, getenv, stderr)
+	if err != nil {
+		return err
+	}
+	version, commit := buildInfo()
+	if settings.showVersion {
+		_, err := fmt.Fprintf(stdout, "sei-operator %s (%s)\n", version, commit)
+		return err
+	}
+	logger, err := settings.logger(stderr)
+	if err != nil {
+		return err
+	}
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+
+	cfg := settings.manager
+	cfg.Version, cfg.Commit = version, commit
+	if cfg.Platform, err = platform.Load(settings.configFile); err != nil {
+		return err
+	}
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	restConfig, err := ctrlconfig.GetConfig()
+	if err != nil {
+		return fmt.Errorf("finding the API server: %w", err)
+	}
+	restConfig.QPS, restConfig.Burst = settings.qps, settings.burst
+	restConfig.UserAgent = "sei-operator/" + version
+	mgr, err := manager.New(ctx, restConfig, cfg)
+	if err != nil {
+		return err
+	}
+	logger.Info("starting", "version", version, "commit", commit, "namespace", cfg.Namespace, "concurrency", cfg.Concurrency)
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running: %w", err)
+	}
+	logger.Info("stopped")
+	return nil
+}

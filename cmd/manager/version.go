@@ -1,0 +1,29 @@
+package main
+
+import "runtime/debug"
+
+// Set at link time by release builds.
+var version, commit string
+
+// buildInfo says what this binary is. Without a release build it is what the Go
+// tool recorded.
+func buildInfo() (string, string) {
+	v, c := version, commit
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v == "" {
+			v = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if c == "" && s.Key == "vcs.revision" {
+				c = s.Value
+			}
+		}
+	}
+	if v == "" {
+		v = "(devel)"
+	}
+	if c == "" {
+		c = "unknown"
+	}
+	return v, c
+}

@@ -1,0 +1,74 @@
+package manager
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// cacheOptions keep the memory to what the controllers need: in a shared cluster
+// most pods and ConfigMaps are none of our business.
+func cacheOptions() (cache.Options, error) {
+	pods, err := having(seiv1.LabelNode)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	genesis, err := having(seiv1.LabelGenesis)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		// A read of a kind nobody watches would start a watch of the whole
+		// cluster, and wait for it. It is a mistake; make it an error.
+		ReaderFailOnMissingInformer: true,
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}:       {Label: pods},
+			&corev1.ConfigMap{}: {Label: genesis},
+			// What we applied before is read from the managed fields.
+			&appsv1.StatefulSet{}: {Transform: untouched},
+			&corev1.Secret{}:      {Transform: bareMetadata},
+		},
+	}, nil
+}
+
+// clientOptions send reads of what is not cached to the API server. Secrets are
+// watched by metadata alone; their content is read where it is checked, and kept
+// nowhere.
+func clientOptions() client.Options {
+	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{
+		&corev1.Secret{}, &corev1.PersistentVolume{}, &coordinationv1.Lease{},
+	}}}
+}
+
+func having(label string) (labels.Selector, error) {
+	requirement, err := labels.NewRequirement(label, selection.Exists, nil)
+	if err != nil {
+		return nil, fmt.Errorf("selecting by label %s: %w", label, err)
+	}
+	return labels.NewSelector().Add(*requirement), nil
+}
+
+func untouched(obj any) (any, error) { return obj, nil }
+
+// bareMetadata keeps a Secret's name and version. The annotations go too: the
+// one that kubectl apply leaves holds the whole content.
+func bareMetadata(obj any) (any, error) {
+	if accessor, err := meta.Accessor(obj); err == nil {
+		accessor.SetManagedFields(nil)
+		accessor.SetAnnotations(nil)
+	}
+	if secret, ok := obj.(*corev1.Secret); ok { // nobody watches whole Secrets; should someone, they find no content
+		secret.Data, secret.StringData = nil, nil
+	}
+	return obj, nil
+}

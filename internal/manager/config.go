@@ -1,0 +1,78 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/sei-operator/sei-operator/internal/platform"
+)
+
+// Defaults of a Config.
+const (
+	DefaultConcurrency     = 10
+	DefaultMetricsAddress  = ":8443"
+	DefaultProbeAddress    = ":8081"
+	DefaultTokenFile       = "/var/run/secrets/sei-sidecar/token"
+	DefaultShutdownTimeout = 30 * time.Second
+	leaderElectionID       = "sei-operator.sei.io"
+)
+
+// Config is what the operator process is told at start.
+type Config struct {
+	// Platform describes the cluster.
+	Platform *platform.Config
+	// Namespace is the operator's own: leader election and key reservations live there.
+	Namespace string
+	// Concurrency is how many objects of a kind are worked on at once.
+	Concurrency int
+
+	// MetricsAddress is where metrics are served; "0" serves none.
+	MetricsAddress string
+	// InsecureMetrics serves them over plain HTTP to everyone.
+	InsecureMetrics bool
+	// MetricsCertDir holds tls.crt and tls.key. Empty means a certificate made
+	// at start.
+	MetricsCertDir string
+	// ProbeAddress is where health and readiness are served; "0" serves none.
+	ProbeAddress string
+
+	// LeaderElection lets one of several replicas work.
+	LeaderElection bool
+	// ShutdownTimeout is how long reconciles may take to end.
+	ShutdownTimeout time.Duration
+
+	// SidecarTokenFile holds the token the operator shows to sidecars. Empty
+	// means that it shows none.
+	SidecarTokenFile string
+	// SidecarSubjects are further token subjects that sidecars shall accept.
+	SidecarSubjects []string
+	// EC2 lets peer sources ask AWS.
+	EC2 bool
+
+	// Version and Commit say what is running.
+	Version, Commit string
+}
+
+// Validate reports everything that is wrong, by the names of the flags.
+func (c *Config) Validate() error {
+	var problems []error
+	fail := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if c.Platform == nil {
+		fail("the platform configuration is missing")
+	}
+	if c.Namespace == "" {
+		fail("--namespace is empty: set it, or the environment variable POD_NAMESPACE, to the operator's own namespace")
+	} else if wrong := validation.IsDNS1123Label(c.Namespace); len(wrong) > 0 {
+		fail("--namespace %q is not a namespace: %s", c.Namespace, wrong[0])
+	}
+	if c.Concurrency < 1 || c.Concurrency > 1000 {
+		fail("--concurrency is %d: choose between 1 and 1000", c.Concurrency)
+	}
+	if c.ShutdownTimeout <= 0 {
+		fail("--shutdown-timeout is %s: it must be longer than zero", c.ShutdownTimeout)
+	}
+	return errors.Join(problems...)
+}

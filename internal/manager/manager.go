@@ -1,0 +1,152 @@
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/node"
+	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/peers"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+)
+
+// What the controllers do is marked beside them. These are for what is done here
+// and in the operator's own namespace.
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=get;list;create;delete
+
+// Scheme knows every type the operator works with.
+func Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, seiv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("building the scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// New assembles the operator. Start the manager to run it.
+func New(ctx context.Context, restConfig *rest.Config, cfg Config) (ctrl.Manager, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	options, err := options(cfg)
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(restConfig, options)
+	if err != nil {
+		return nil, fmt.Errorf("building the manager: %w", err)
+	}
+	if err := addChecks(mgr, cfg); err != nil {
+		return nil, err
+	}
+	if err := addControllers(ctx, mgr, cfg); err != nil {
+		return nil, err
+	}
+	metrics.Default().SetBuildInfo(cfg.Version, cfg.Commit)
+	return mgr, nil
+}
+
+func options(cfg Config) (ctrl.Options, error) {
+	scheme, err := Scheme()
+	if err != nil {
+		return ctrl.Options{}, err
+	}
+	cached, err := cacheOptions()
+	if err != nil {
+		return ctrl.Options{}, err
+	}
+	return ctrl.Options{
+		Scheme:                  scheme,
+		Cache:                   cached,
+		Client:                  clientOptions(),
+		Metrics:                 metricsOptions(cfg),
+		HealthProbeBindAddress:  cfg.ProbeAddress,
+		LeaderElection:          cfg.LeaderElection,
+		LeaderElectionID:        leaderElectionID,
+		LeaderElectionNamespace: cfg.Namespace,
+		// The process ends when the manager does, so that the successor may
+		// begin at once.
+		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       ptr.To(cfg.ShutdownTimeout),
+	}, nil
+}
+
+func metricsOptions(cfg Config) metricsserver.Options {
+	serve := metricsserver.Options{BindAddress: cfg.MetricsAddress}
+	if cfg.InsecureMetrics {
+		return serve
+	}
+	serve.SecureServing = true
+	serve.FilterProvider = filters.WithAuthenticationAndAuthorization
+	serve.CertDir = cfg.MetricsCertDir
+	// HTTP/2 buys a scraper nothing and has been a door for denial of service.
+	serve.TLSOpts = []func(*tls.Config){func(t *tls.Config) { t.NextProtos = []string{"http/1.1"} }}
+	return serve
+}
+
+func addChecks(mgr ctrl.Manager, cfg Config) error {
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("adding the health check: %w", err)
+	}
+	ready := healthz.Ping
+	if cfg.SidecarTokenFile != "" {
+		ready = func(r *http.Request) error {
+			_, err := tokenSubject(r.Context(), cfg.SidecarTokenFile)
+			return err
+		}
+	}
+	if err := mgr.AddReadyzCheck("sidecar-token", ready); err != nil {
+		return fmt.Errorf("adding the readiness check: %w", err)
+	}
+	return nil
+}
+
+func addControllers(ctx context.Context, mgr ctrl.Manager, cfg Config) error {
+	subjects := slices.Clone(cfg.SidecarSubjects)
+	var dial sidecar.Options
+	if cfg.SidecarTokenFile != "" {
+		subject, err := tokenSubject(ctx, cfg.SidecarTokenFile)
+		if err != nil {
+			return err
+		}
+		subjects = append([]string{subject}, subjects...)
+		dial.Tokens = sidecar.TokenFile(cfg.SidecarTokenFile)
+	}
+	resolver := &peers.Resolver{Nodes: mgr.GetClient(), ClusterDomain: cfg.Platform.ClusterDomain}
+	if cfg.EC2 {
+		resolver.Instances = &peers.Cache{Source: &peers.EC2{}}
+	}
+	nodes := &node.Reconciler{
+		Client:          mgr.GetClient(),
+		Live:            mgr.GetAPIReader(),
+		Sidecars:        sidecar.NewPool(dial),
+		SidecarSubjects: subjects,
+		Peers:           resolver,
+		Platform:        cfg.Platform,
+		Events:          events.NewRecorder(mgr.GetEventRecorder("sei-operator")),
+		Metrics:         metrics.Default(),
+		Namespace:       cfg.Namespace,
+		Clock:           clock.RealClock{},
+	}
+	if err := nodes.SetupWithManager(mgr, cfg.Concurrency); err != nil {
+		return fmt.Errorf("adding the controllers: %w", err)
+	}
+	return nil
+}
