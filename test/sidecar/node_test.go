@@ -1,0 +1,209 @@
+// Package sidecar_test runs real nodes under real sidecars: the chain binary of
+// tools/seid, started by the gate, steered by HTTP tasks alone. Everything listens
+// on loopback.
+package sidecar_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+)
+
+// node is a home, its sidecar and, once started, its pod.
+type node struct {
+	*crashtest.Sidecar
+	t       testing.TB
+	name    string
+	chainID string
+	home    string
+	port    int // of the sidecar
+	rpcPort int
+	p2pPort int
+	pod     *pod
+	nodeID  string
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// newNode makes an empty home with a sidecar over it. Bucket addresses are
+// optional.
+func newNode(t testing.TB, chainID, name, bucket string) *node {
+	t.Helper()
+	n := &node{
+		t: t, name: name, chainID: chainID, home: filepath.Join(t.TempDir(), name),
+		port: freePort(t), rpcPort: freePort(t), p2pPort: freePort(t),
+	}
+	if err := os.MkdirAll(n.home, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{
+		"SEI_CHAIN_ID=" + chainID, "SEI_SEID_BINARY=" + handlertest.SeidPath(t), "SEI_SIDECAR_PORT=" + strconv.Itoa(n.port),
+		"SEI_KEYRING_BACKEND=test", "SEI_KEYRING_DIR=" + n.home,
+	}
+	if bucket != "" {
+		env = append(env, "SEI_GENESIS_BUCKET_URL="+bucket, "SEI_SNAPSHOT_BUCKET_URL="+bucket)
+	}
+	n.Sidecar = crashtest.Start(t, n.home, env...)
+	return n
+}
+
+// do runs a task that has to work and decodes its result.
+func do[R any](n *node, task api.TaskType, params any) R {
+	n.t.Helper()
+	return decode[R](n, n.Run(task, params))
+}
+
+func decode[R any](n *node, done api.TaskResult) R {
+	n.t.Helper()
+	if done.Status != api.TaskCompleted {
+		n.t.Fatalf("%s: %s is %s: %s", n.name, done.Type, done.Status, done.Error)
+	}
+	var result R
+	if len(done.Result) > 0 {
+		if err := json.Unmarshal(done.Result, &result); err != nil {
+			n.t.Fatalf("%s: decoding the result of %s: %v", n.name, done.Type, err)
+		}
+	}
+	return result
+}
+
+func (n *node) rpc() *rpc.Client { return rpc.New(fmt.Sprintf("127.0.0.1:%d", n.rpcPort)) }
+
+func (n *node) witness() string { return fmt.Sprintf("127.0.0.1:%d", n.rpcPort) }
+
+func (n *node) peer() string { return fmt.Sprintf("%s@127.0.0.1:%d", n.nodeID, n.p2pPort) }
+
+// configure applies a mode with the addresses of this node.
+func (n *node) configure(mode string, overrides map[string]string) {
+	n.t.Helper()
+	all := map[string]string{
+		"network.rpc.listen_address":     fmt.Sprintf("tcp://127.0.0.1:%d", n.rpcPort),
+		"network.p2p.listen_address":     fmt.Sprintf("tcp://127.0.0.1:%d", n.p2pPort),
+		"network.p2p.allow_duplicate_ip": "true",
+		"api.rest.enable":                "false",
+		"api.grpc.enable":                "false",
+		"api.grpc_web.enable":            "false",
+		"evm.http_enabled":               "false",
+		"evm.ws_enabled":                 "false",
+		"metrics.enabled":                "false",
+		"logging.level":                  "info",
+	}
+	for k, v := range overrides {
+		all[k] = v
+	}
+	do[wire.ConfigChanges](n, api.ConfigApply, wire.ConfigApply{Mode: mode, Overrides: all, Moniker: n.name})
+	do[any](n, api.ConfigValidate, nil)
+}
+
+// identity gives the node its keys.
+func (n *node) identity() {
+	n.t.Helper()
+	n.nodeID = do[wire.Identity](n, api.GenerateIdentity, wire.GenerateIdentity{ChainID: n.chainID, Moniker: n.name}).NodeID
+}
+
+const (
+	stake   = "100000000usei"
+	balance = "1000000000000usei"
+)
+
+func (n *node) gentx() wire.Gentx {
+	n.t.Helper()
+	do[any](n, api.GenerateGentx, wire.GenerateGentx{ChainID: n.chainID, StakingAmount: stake, AccountBalance: balance})
+	return do[wire.Gentx](n, api.ExportGentx, nil)
+}
+
+func (n *node) awaitHeight(height int64) {
+	n.t.Helper()
+	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: height, Timeout: "150s"})
+}
+
+func (n *node) height() int64 {
+	n.t.Helper()
+	status, err := n.rpc().Status(n.t.Context())
+	if err != nil {
+		n.t.Fatalf("%s: %v", n.name, err)
+	}
+	return status.SyncInfo.LatestBlockHeight
+}
+
+// slowChain are genesis overrides that make one block a second, and governance
+// that a test can wait for.
+var slowChain = map[string]json.RawMessage{
+	"consensus_params.timeout.commit": json.RawMessage(`"1000000000"`),
+	"gov.voting_params.voting_period": json.RawMessage(`"600s"`),
+	"gov.deposit_params.min_deposit":  json.RawMessage(`[{"denom":"usei","amount":"1000000"}]`),
+}
+
+// ceremony makes the validators of one chain without a bucket: gentxs go from
+// task results into task parameters, and the genesis comes back the same way.
+func ceremony(validators []*node, overrides map[string]string) (genesis wire.AssembledGenesis) {
+	leader := validators[0]
+	assemble := wire.AssembleGenesis{AccountBalance: balance, Overrides: slowChain}
+	for _, v := range validators {
+		v.identity()
+		assemble.Gentxs = append(assemble.Gentxs, v.gentx().Gentx)
+	}
+	genesis = do[wire.AssembledGenesis](leader, api.AssembleGenesis, assemble)
+	for _, v := range validators {
+		v.join(genesis)
+		v.configure("validator", overrides)
+		v.connect(validators)
+	}
+	return genesis
+}
+
+// join takes a genesis that was handed over.
+func (n *node) join(genesis wire.AssembledGenesis) {
+	n.t.Helper()
+	do[wire.ConfiguredGenesis](n, api.ConfigureGenesis, wire.ConfigureGenesis{Genesis: genesis.Genesis, ExpectedGenesisHash: genesis.GenesisHash})
+}
+
+func (n *node) connect(others []*node) {
+	n.t.Helper()
+	var peers wire.SetGenesisPeers
+	for _, other := range others {
+		peers.Peers = append(peers.Peers, other.peer())
+	}
+	do[wire.Peers](n, api.SetGenesisPeers, peers)
+}
+
+// homeWithout is the content of a home, except the parts whose names are given.
+func homeFiles(t testing.TB, home string, skip func(name string) bool) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(home, func(file string, e os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(home, file)
+		if e.IsDir() || skip(rel) || strings.HasPrefix(rel, "sidecar.") {
+			return nil
+		}
+		data, err := os.ReadFile(file)
+		found[rel] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

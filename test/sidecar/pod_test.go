@@ -1,0 +1,99 @@
+package sidecar_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
+)
+
+// pod stands in for the kubelet: it starts the node behind the sidecar's gate and
+// starts it again whenever it ends, unless it is told not to.
+type pod struct {
+	t      testing.TB
+	stop   context.CancelFunc
+	gone   chan struct{}
+	starts chan int // the process id of every start
+	exits  chan int // the exit code of every end
+	once   sync.Once
+}
+
+// start opens the gate and runs the node. args are added to `seid start`.
+func (n *node) start(args ...string) {
+	n.t.Helper()
+	n.run(true, args...)
+	do[any](n, api.MarkReady, nil)
+}
+
+// run starts the pod without opening the gate.
+func (n *node) run(restart bool, args ...string) {
+	n.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &pod{t: n.t, stop: cancel, gone: make(chan struct{}), starts: make(chan int, 100), exits: make(chan int, 100)}
+	n.pod = p
+	log, err := os.OpenFile(filepath.Join(filepath.Dir(n.home), n.name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	command := append([]string{"gate", "--port", strconv.Itoa(n.port), "--", handlertest.SeidPath(n.t), "start", "--home", n.home}, args...)
+	binary := crashtest.Binary(n.t)
+	go func() {
+		defer close(p.gone)
+		defer func() { _ = log.Close() }()
+		// The child dies with the thread that started it, so the thread is kept.
+		runtime.LockOSThread()
+		for ctx.Err() == nil {
+			p.life(ctx, binary, command, n.home, log)
+			if !restart {
+				return
+			}
+		}
+	}()
+	n.t.Cleanup(func() {
+		p.kill()
+		if n.t.Failed() {
+			n.t.Logf("end of the log of %s:\n%s", n.name, tail(log.Name()))
+		}
+	})
+}
+
+// life is one life of the container.
+func (p *pod) life(ctx context.Context, binary string, command []string, home string, log *os.File) {
+	cmd := exec.CommandContext(ctx, binary, command...)
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		p.t.Errorf("starting the node: %v", err)
+		return
+	}
+	p.starts <- cmd.Process.Pid
+	_ = cmd.Wait() // how it ended is in ProcessState
+	p.exits <- cmd.ProcessState.ExitCode()
+}
+
+// kill ends the pod for good.
+func (p *pod) kill() {
+	p.once.Do(func() {
+		p.stop()
+		<-p.gone
+	})
+}
+
+func tail(file string) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	const enough = 6000
+	return string(data[max(0, len(data)-enough):])
+}
