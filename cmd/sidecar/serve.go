@@ -86,6 +86,8 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	})
 	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
 
+	releaseStartupPages(log)
+
 	// Tasks are told first, so that long polls end and requests can drain.
 	stop := context.AfterFunc(ctx, tasks.Stop)
 	defer stop()
