@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -42,8 +43,7 @@ func (p pod) schedule(spec *corev1ac.PodSpecApplyConfiguration) error {
 	if s.PriorityClassName != "" {
 		spec.WithPriorityClassName(s.PriorityClassName)
 	}
-	if s.ServiceAccountName != "" {
-		spec.WithServiceAccountName(s.ServiceAccountName)
-	}
+	// Named even if it is the default: a pod with a token of its own must say whose.
+	spec.WithServiceAccountName(cmp.Or(s.ServiceAccountName, "default"))
 	return nil
 }
