@@ -18,7 +18,7 @@ name, namespace, labels and annotations
 {{- $name := index (splitList ":" .) 0 -}}
 {{- $value := trimPrefix (printf "%s: " $name) . -}}
 {{- if eq $name "Pattern" -}}
-{{- $parts = append $parts (printf "matches <code>%s</code>" ($value | trimAll "`" | replace "|" "&#124;" | replace "{" "\\{" | replace "}" "\\}" | replace "*" "\\*")) -}}
+{{- $parts = append $parts (printf "matches `%s`" ($value | trimAll "`" | replace "|" "\\|")) -}}
 {{- else if ne $value "{}" -}}
 {{- $parts = append $parts (printf "%s %s" (snakecase $name | replace "_" " ") (markdownRenderFieldDoc $value)) -}}
 {{- end -}}
