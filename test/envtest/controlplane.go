@@ -79,7 +79,7 @@ func StartControlPlane(ctx context.Context, opts ...Option) (*ControlPlane, erro
 }
 
 func startOnce(ctx context.Context, bin string, o *options) (cp *ControlPlane, err error) {
-	dir, err := newWorkdir()
+	dir, err := NewWorkdir()
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -49,7 +50,9 @@ func (e *Env) Dump(ctx context.Context, namespace, dir string) error {
 	if err != nil {
 		return err
 	}
-	dyn, err := dynamic.NewForConfig(e.Config)
+	config := rest.CopyConfig(e.Config)
+	config.WarningHandlerWithContext = rest.NoWarnings{}
+	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}

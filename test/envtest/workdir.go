@@ -12,9 +12,10 @@ import (
 
 const workdirPrefix = "sei-envtest-"
 
-// newWorkdir makes a folder for etcd's data, keys and logs: in memory if there
-// is room, else on disk. Folders that killed processes left behind are removed.
-func newWorkdir() (string, error) {
+// NewWorkdir makes a folder for data that need not outlive the process: in
+// memory if there is room, else on disk. Whoever asks removes it; those that
+// killed processes left behind are removed by the next one.
+func NewWorkdir() (string, error) {
 	parent := os.TempDir()
 	if hasRoom("/dev/shm") {
 		parent = "/dev/shm"

@@ -1,0 +1,185 @@
+package sidecarsim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/server"
+	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
+	"github.com/sei-operator/sei-operator/test/envtest/podsim"
+)
+
+// process is one run of a pod's sidecar container.
+type process struct {
+	all     *Sidecars
+	pod     *corev1.Pod
+	node    string
+	volume  string
+	started time.Time
+	http    *http.Server
+
+	mu      sync.RWMutex
+	engine  *engine.Engine
+	handler http.Handler
+}
+
+func (s *Sidecars) startProcess(c podsim.Container) (*process, error) {
+	p := &process{all: s, pod: c.Pod, node: NodeOf(c.Pod), volume: volumeOf(c), started: time.Now()}
+	if err := p.open(); err != nil {
+		return nil, err
+	}
+	address := net.JoinHostPort(c.IP, strconv.Itoa(int(s.port(c))))
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", address)
+	if err != nil {
+		p.close()
+		return nil, fmt.Errorf("listening on %s: %w", address, err)
+	}
+	p.http = &http.Server{Handler: p, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	go func() { _ = p.http.Serve(l) }()
+	return p, nil
+}
+
+func (s *Sidecars) port(c podsim.Container) int32 {
+	for _, spec := range slices.Concat(c.Pod.Spec.InitContainers, c.Pod.Spec.Containers) {
+		if spec.Name == s.opts.Container && len(spec.Ports) > 0 {
+			return spec.Ports[0].ContainerPort
+		}
+	}
+	return s.opts.Port
+}
+
+// volumeOf names the store: that of the pod's claim, or else the pod's own.
+func volumeOf(c podsim.Container) string {
+	names := slices.Sorted(maps.Keys(c.Claims))
+	if len(names) == 0 {
+		return "pod-" + string(c.Pod.UID)
+	}
+	return "claim-" + string(c.Claims[names[0]])
+}
+
+// open opens the volume's store with the gate closed, as every new process does.
+func (p *process) open() error {
+	registry := prometheus.NewRegistry()
+	log := slog.New(slog.DiscardHandler)
+	e, err := engine.Open(engine.Config{
+		Path: p.storePath(), Handlers: p.all.handlersFor(p.node), Log: log, Registry: registry,
+	})
+	if err != nil {
+		return fmt.Errorf("opening the task store of %s: %w", p.node, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.engine = e
+	p.handler = server.New(server.Config{
+		Tasks: e, Auth: bearer(p.all.opts.Token), Identity: server.Identity{Node: p.node, PodUID: string(p.pod.UID)},
+		NodeID: func() (string, error) { return nodeID(p.volume), nil }, Version: "sidecarsim", Registry: registry, Log: log,
+	})
+	return nil
+}
+
+func (p *process) storePath() string { return filepath.Join(p.all.dir, p.volume+".db") }
+
+// nodeID belongs to the volume, where a real node keeps its key.
+func nodeID(volume string) string {
+	sum := sha256.Sum256([]byte(volume))
+	return hex.EncodeToString(sum[:20])
+}
+
+// NodeID is the peer-to-peer id a node's sidecar answers with; empty when it
+// does not run.
+func (s *Sidecars) NodeID(node string) string {
+	if p := s.processOf(node); p != nil {
+		return nodeID(p.volume)
+	}
+	return ""
+}
+
+func (p *process) ready() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.engine.Ready()
+}
+
+func (p *process) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if err := p.engine.Close(ctx); err != nil {
+		p.all.opts.Logf("sidecarsim: closing the sidecar of %s: %v", p.node, err)
+	}
+}
+
+// stop ends the process at once: connections break, running tasks are cut off
+// and run again by the next process on the volume.
+func (p *process) stop() {
+	_ = p.http.Close()
+	p.close()
+}
+
+// LoseStore wipes a node's tasks, as a wiped volume and the restart that
+// follows would: every id is unknown and the gate is closed.
+func (s *Sidecars) LoseStore(node string) error {
+	p := s.processOf(node)
+	if p == nil {
+		return fmt.Errorf("losing the store of %s: its sidecar does not run", node)
+	}
+	p.close()
+	if err := os.Remove(p.storePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("losing the store of %s: %w", node, err)
+	}
+	if err := p.open(); err != nil {
+		return err
+	}
+	s.pokePod(p)
+	return nil
+}
+
+// bearer asks for a bearer token: this one, or any when it is empty.
+type bearer string
+
+// Authenticate implements auth.Authenticator.
+func (b bearer) Authenticate(r *http.Request) (string, error) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || token == "" || (b != "" && token != string(b)) {
+		return "", &auth.Rejection{Status: http.StatusUnauthorized, Reason: "token", Message: "a bearer token for the sidecar is needed"}
+	}
+	return "test", nil
+}
+
+// gateMoved has the pod's probes asked again once a task that moves the gate
+// has ended.
+func (p *process) gateMoved(id string) {
+	p.mu.RLock()
+	e := p.engine
+	p.mu.RUnlock()
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if _, err := e.Wait(ctx, id); err == nil {
+			p.all.pokePod(p)
+		}
+	}()
+}
+
+func movesGate(t api.TaskType) bool { return t == api.MarkReady || t == api.MarkNotReady }
