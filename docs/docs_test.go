@@ -15,6 +15,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
 const root = ".."
@@ -145,8 +149,9 @@ var (
 
 // anchors are the fragments a page's headings can be linked by.
 func anchors(page string) []string {
-	var found []string
-	for _, match := range heading.FindAllStringSubmatch(codeFence.ReplaceAllString(page, ""), -1) {
+	headings := heading.FindAllStringSubmatch(codeFence.ReplaceAllString(page, ""), -1)
+	found := make([]string, 0, len(headings))
+	for _, match := range headings {
 		text := noAnchor.ReplaceAllString(strings.ToLower(match[1]), "")
 		found = append(found, strings.ReplaceAll(text, " ", "-"))
 	}
@@ -181,6 +186,24 @@ func TestPages_FilesTheySpeakOf_Exist(t *testing.T) {
 				t.Errorf("%s speaks of %s, and there is no such file", page, match[1])
 			}
 		}
+	}
+}
+
+var yamlBlock = regexp.MustCompile("(?ms)^```yaml\\n(.*?)^```")
+
+func TestReadme_Manifests_UseFieldsThatExist(t *testing.T) {
+	found := 0
+	for _, match := range yamlBlock.FindAllStringSubmatch(read(t, "README.md"), -1) {
+		if !strings.Contains(match[1], "\nkind: SeiNode\n") {
+			continue
+		}
+		found++
+		if err := yaml.UnmarshalStrict([]byte(match[1]), &v1alpha1.SeiNode{}); err != nil {
+			t.Errorf("README.md: %v in\n%s", err, match[1])
+		}
+	}
+	if found == 0 {
+		t.Error("README.md shows no SeiNode")
 	}
 }
 
