@@ -6,6 +6,7 @@ package sidecar_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -34,14 +35,22 @@ type node struct {
 	nodeID  string
 }
 
+// freePort finds a port below those the kernel gives to outgoing connections: it
+// is free now and nobody gets it by chance before the node does.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const lowest, highest = 20000, 32000
+	for range 100 {
+		port := lowest + rand.IntN(highest-lowest)
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		_ = l.Close()
+		return port
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no free port")
+	return 0
 }
 
 // newNode makes an empty home with a sidecar over it. Bucket addresses are

@@ -78,7 +78,16 @@ func (p *pod) life(ctx context.Context, binary string, command []string, home st
 	}
 	p.starts <- cmd.Process.Pid
 	_ = cmd.Wait() // how it ended is in ProcessState
-	p.exits <- cmd.ProcessState.ExitCode()
+	p.exits <- exitCode(cmd.ProcessState)
+}
+
+// exitCode is what Kubernetes shows: 128 and the signal for a process that died
+// of one.
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
 }
 
 // kill ends the pod for good.

@@ -1,22 +1,172 @@
 package sidecar_test
 
 import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
-func TestOneValidator_WithoutABucket_MakesBlocksAndObeys(t *testing.T) {
+// One chain of one validator serves all tests of a single node: it is the
+// cheapest that is real.
+func TestOneValidator_WithoutABucket(t *testing.T) {
 	v := newNode(t, "one-1", "v0", "")
 	ceremony([]*node{v}, nil)
 	v.start()
 	v.awaitHeight(5)
 
+	t.Run("refuses to lose data while it runs", func(t *testing.T) {
+		got := v.Run(api.ResetData, nil)
+		if got.Status != api.TaskFailed || !strings.Contains(got.Error, "node is not held") || !got.ErrorDetail.Terminal {
+			t.Errorf("reset-data of a running node: %+v", got)
+		}
+	})
+	t.Run("sends each governance transaction once although the sidecar is killed", func(t *testing.T) { governance(t, v) })
+	t.Run("restarts", func(t *testing.T) { restarts(t, v) })
+	halt := v.height() + 3
+	t.Run("stops and stays stopped", func(t *testing.T) { stops(t, v) })
+	t.Run("halts at its halt height", func(t *testing.T) { halts(t, v, halt) })
+}
+
+func governance(t *testing.T, v *node) {
+	tx := wire.Transaction{ChainID: v.chainID, KeyName: "validator", Fees: "20000usei", Gas: 500000}
+	proposal := wire.Proposal{Title: "Upgrade", Description: "To v9", InitialDeposit: "2000000usei"}
+	upgrade := wire.GovSoftwareUpgrade{Transaction: tx, Proposal: proposal, UpgradeName: "v9", UpgradeHeight: 100000}
+	vote := wire.GovVote{Transaction: tx, ProposalID: 1, Option: "yes"}
+	change := wire.GovParamChange{Transaction: tx, Proposal: proposal, Changes: []wire.ParamChange{
+		{Subspace: "staking", Key: "MaxValidators", Value: json.RawMessage(`50`)},
+	}}
+	first := sendKilled(t, v, api.GovSoftwareUpgrade, upgrade)
+	if first.ProposalID != 1 {
+		t.Errorf("the upgrade is proposal %d, want 1", first.ProposalID)
+	}
+	sendKilled(t, v, api.GovVote, vote)
+	if second := sendKilled(t, v, api.GovParamChange, change); second.ProposalID != 2 {
+		t.Errorf("the parameter change is proposal %d, want 2", second.ProposalID)
+	}
+	if n := transactions(t, v); n != 3 {
+		t.Errorf("%d transactions are in blocks, want one for each of 3 tasks", n)
+	}
+	bad := v.Run(api.GovVote, wire.GovVote{Transaction: tx, ProposalID: 99, Option: "yes"})
+	var result wire.GovTxResult
+	if err := json.Unmarshal(bad.Result, &result); bad.Status != api.TaskFailed || err != nil || result.InclusionStatus != wire.InclusionFailed {
+		t.Errorf("a vote on nothing: %+v", bad)
+	}
+}
+
+// sendKilled kills the sidecar as soon as the transaction is in the node's
+// mempool, and again while it looks for the transaction.
+func sendKilled(t *testing.T, v *node, task api.TaskType, params any) wire.GovTxResult {
+	t.Helper()
+	id := v.Submit(task, uuid.NewString(), params)
+	deadline := time.Now().Add(30 * time.Second)
+	for mempool(t, v) == 0 {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s was not broadcast: %+v", task, v.Await(id))
+		}
+	}
+	v.Kill()
+	v.Restart()
+	v.Kill()
+	v.Restart()
+	result := decode[wire.GovTxResult](v, v.Await(id))
+	if result.InclusionStatus != wire.InclusionCommitted || result.Height == 0 {
+		t.Errorf("%s: %+v", task, result)
+	}
+	// A sidecar that was killed is not ready; the node behind the gate runs on.
+	do[any](v, api.MarkReady, nil)
+	return result
+}
+
+func mempool(t *testing.T, v *node) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.witness()+"/num_unconfirmed_txs", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var answer struct {
+		Count string `json:"n_txs"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(answer.Count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// transactions counts what is in all blocks.
+func transactions(t *testing.T, v *node) int {
+	t.Helper()
+	count := 0
+	for height := int64(1); height <= v.height(); height++ {
+		block, err := v.rpc().Block(t.Context(), height)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count += len(block.Txs)
+	}
+	return count
+}
+
+func restarts(t *testing.T, v *node) {
 	first := <-v.pod.starts
 	restarted := do[wire.Restarted](v, api.RestartSeid, nil)
 	if second := <-v.pod.starts; !restarted.RPCServing || second == first {
 		t.Errorf("restart gave %+v, process %d then %d", restarted, first, second)
 	}
+	<-v.pod.exits
 	v.awaitHeight(v.height() + 2)
+}
+
+func stops(t *testing.T, v *node) {
+	do[any](v, api.MarkNotReady, nil)
+	if stopped := do[wire.Stopped](v, api.StopSeid, nil); !stopped.WasRunning {
+		t.Error("the node was not running")
+	}
+	<-v.pod.exits
+	<-v.pod.starts // the container is back, and waits at the gate
+	if stopped := do[wire.Stopped](v, api.StopSeid, nil); stopped.WasRunning {
+		t.Error("the node ran again behind a closed gate")
+	}
+	if _, err := v.rpc().Status(t.Context()); err == nil {
+		t.Error("the RPC still answers")
+	}
+	v.pod.kill()
+}
+
+// A node that reaches its halt height sends itself SIGINT and then SIGTERM. Which
+// of them it hears first decides how it ends; all three ends are good.
+func halts(t *testing.T, v *node, height int64) {
+	v.run(false, "--halt-height", strconv.FormatInt(height, 10))
+	do[any](v, api.MarkReady, nil)
+	select {
+	case code := <-v.pod.exits:
+		if !slices.Contains([]int{0, 130, 143}, code) {
+			t.Errorf("exit code %d, want 0, 130 or 143", code)
+		}
+		t.Logf("halted with exit code %d", code)
+	case <-time.After(60 * time.Second):
+		t.Fatal("the node did not halt")
+	}
+	v.run(true)
+	v.awaitHeight(height)
+	if block, err := v.rpc().Block(t.Context(), height); err != nil || block.Header.Height != height {
+		t.Errorf("block %d after the halt: %+v, %v", height, block, err)
+	}
 }
