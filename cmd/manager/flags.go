@@ -38,6 +38,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 
 	flags.StringVar(&s.configFile, "config", "", "platform configuration file; without one every setting has its default")
 	flags.StringVar(&m.Namespace, "namespace", ownNamespace(getenv), "the operator's own namespace, for leader election and key reservations (default $POD_NAMESPACE)")
+	flags.StringSliceVar(&m.WatchNamespaces, "watch-namespace", nil, "namespace to work in, may be repeated; without one all are")
 	flags.IntVar(&m.Concurrency, "concurrency", manager.DefaultConcurrency, "how many objects of a kind are worked on at once")
 	flags.StringVar(&m.MetricsAddress, "metrics-bind-address", manager.DefaultMetricsAddress, "address of the metrics endpoint; 0 for none")
 	flags.BoolVar(&m.InsecureMetrics, "insecure-metrics", false, "serve metrics over plain HTTP, without authentication")

@@ -17,7 +17,7 @@ import (
 
 // cacheOptions keep the memory to what the controllers need: in a shared cluster
 // most pods and ConfigMaps are none of our business.
-func cacheOptions() (cache.Options, error) {
+func cacheOptions(namespaces []string) (cache.Options, error) {
 	pods, err := having(seiv1.LabelNode)
 	if err != nil {
 		return cache.Options{}, err
@@ -26,8 +26,16 @@ func cacheOptions() (cache.Options, error) {
 	if err != nil {
 		return cache.Options{}, err
 	}
+	var only map[string]cache.Config
+	for _, namespace := range namespaces {
+		if only == nil {
+			only = map[string]cache.Config{}
+		}
+		only[namespace] = cache.Config{}
+	}
 	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultNamespaces: only,
+		DefaultTransform:  cache.TransformStripManagedFields(),
 		// A read of a kind nobody watches would start a watch of the whole
 		// cluster, and wait for it. It is a mistake; make it an error.
 		ReaderFailOnMissingInformer: true,

@@ -26,6 +26,8 @@ type Config struct {
 	Platform *platform.Config
 	// Namespace is the operator's own: leader election and key reservations live there.
 	Namespace string
+	// WatchNamespaces restricts the operator to these namespaces. Empty means all.
+	WatchNamespaces []string
 	// Concurrency is how many objects of a kind are worked on at once.
 	Concurrency int
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -28,6 +30,9 @@ import (
 // What the controllers do is marked beside them. These are for what is done here
 // and in the operator's own namespace.
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=get;list;create;delete
+
+// sidecarTimeout bounds every call of a sidecar: no reconcile waits longer on a node.
+const sidecarTimeout = 2 * time.Second
 
 // Scheme knows every type the operator works with.
 func Scheme() (*runtime.Scheme, error) {
@@ -68,12 +73,14 @@ func options(cfg Config) (ctrl.Options, error) {
 	if err != nil {
 		return ctrl.Options{}, err
 	}
-	cached, err := cacheOptions()
+	cached, err := cacheOptions(cfg.WatchNamespaces)
 	if err != nil {
 		return ctrl.Options{}, err
 	}
 	return ctrl.Options{
-		Scheme:                  scheme,
+		Scheme: scheme,
+		// Several operators may run in one process, each for its own namespaces.
+		Controller:              ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
 		Cache:                   cached,
 		Client:                  clientOptions(),
 		Metrics:                 metricsOptions(cfg),
@@ -120,7 +127,7 @@ func addChecks(mgr ctrl.Manager, cfg Config) error {
 
 func addControllers(ctx context.Context, mgr ctrl.Manager, cfg Config) error {
 	subjects := slices.Clone(cfg.SidecarSubjects)
-	var dial sidecar.Options
+	dial := sidecar.Options{Timeout: sidecarTimeout}
 	if cfg.SidecarTokenFile != "" {
 		subject, err := tokenSubject(ctx, cfg.SidecarTokenFile)
 		if err != nil {
