@@ -162,7 +162,7 @@ type bearer string
 func (b bearer) Authenticate(r *http.Request) (string, error) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || token == "" || (b != "" && token != string(b)) {
-		return "", &auth.Rejection{Status: http.StatusUnauthorized, Reason: "token", Message: "a bearer token for the sidecar is needed"}
+		return "", &auth.RejectionError{Status: http.StatusUnauthorized, Reason: "token", Message: "a bearer token for the sidecar is needed"}
 	}
 	return "test", nil
 }
