@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -131,8 +132,7 @@ func TestGate_OpensWhenTheSidecarIsMarkedReady(t *testing.T) {
 }
 
 func pidOf(cmd *exec.Cmd) string {
-	raw, _ := json.Marshal(cmd.Process.Pid)
-	return string(raw)
+	return strconv.Itoa(cmd.Process.Pid)
 }
 
 func TestGate_SignalWhileClosed_EndsIt(t *testing.T) {

@@ -28,12 +28,12 @@ func install(dir string) error {
 	if err != nil {
 		return fmt.Errorf("finding this binary: %w", err)
 	}
-	source, err := os.Open(self)
+	source, err := os.Open(self) //nolint:gosec // ourselves
 	if err != nil {
 		return fmt.Errorf("opening this binary: %w", err)
 	}
 	defer func() { _ = source.Close() }()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // other containers run what is in it
 		return fmt.Errorf("making %s: %w", dir, err)
 	}
 	return durable.Write(filepath.Join(dir, installedName), 0o755, func(w io.Writer) error {

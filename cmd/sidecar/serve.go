@@ -61,7 +61,7 @@ func serveCommand() *cobra.Command {
 
 func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	for _, dir := range []string{"config", "data"} {
-		if err := os.MkdirAll(filepath.Join(s.Home, dir), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(s.Home, dir), 0o750); err != nil {
 			return fmt.Errorf("making the home: %w", err)
 		}
 	}

@@ -33,14 +33,14 @@ const (
 	envAuthMode        = "SEI_SIDECAR_AUTHN_MODE"
 	envSubjects        = "SEI_SIDECAR_ALLOWED_SUBJECTS"
 	envAPIServer       = "SEI_SIDECAR_APISERVER_URL"
-	envAPIToken        = "SEI_SIDECAR_APISERVER_TOKEN_FILE"
+	envAPIToken        = "SEI_SIDECAR_APISERVER_TOKEN_FILE" //nolint:gosec // the name of a variable
 	envAPICA           = "SEI_SIDECAR_APISERVER_CA_FILE"
 	envNodeNamespace   = "SEI_NODE_NAMESPACE"
 	envNodeName        = "SEI_NODE_NAME"
 	envPodUID          = "SEI_POD_UID"
 	envKeyringBackend  = "SEI_KEYRING_BACKEND"
 	envKeyringDir      = "SEI_KEYRING_DIR"
-	envKeyringPassword = "SEI_KEYRING_PASSPHRASE"
+	envKeyringPassword = "SEI_KEYRING_PASSPHRASE" //nolint:gosec // the name of a variable
 	envInCluster       = "KUBERNETES_SERVICE_HOST"
 )
 
@@ -94,7 +94,7 @@ func (e *environment) get(name string) string {
 	return strings.TrimSpace(value)
 }
 
-func (e *environment) reject(name, format string, args ...any) {
+func (e *environment) rejectf(name, format string, args ...any) {
 	e.wrong = append(e.wrong, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...)))
 }
 
@@ -113,14 +113,14 @@ func (e *environment) duration(name string, fallback time.Duration) time.Duratio
 	}
 	d, err := time.ParseDuration(raw)
 	if err != nil || d <= 0 {
-		e.reject(name, "%q is no duration such as 2h", raw)
+		e.rejectf(name, "%q is no duration such as 2h", raw)
 	}
 	return d
 }
 
 func (e *environment) choice(name, value string, allowed ...string) string {
 	if !slices.Contains(allowed, value) {
-		e.reject(name, "%q is none of %s", value, strings.Join(allowed, ", "))
+		e.rejectf(name, "%q is none of %s", value, strings.Join(allowed, ", "))
 	}
 	return value
 }
@@ -132,10 +132,10 @@ func (e *environment) bucket(prefix string) string {
 	region := e.get(strings.TrimSuffix(prefix, "_BUCKET") + "_REGION")
 	switch {
 	case address != "" && name != "":
-		e.reject(prefix+"_URL", "set either this or %s, not both", prefix)
+		e.rejectf(prefix+"_URL", "set either this or %s, not both", prefix)
 	case address != "":
 		if u, err := url.Parse(address); err != nil || u.Scheme == "" {
-			e.reject(prefix+"_URL", "%q is no bucket address such as s3://name or gs://name", address)
+			e.rejectf(prefix+"_URL", "%q is no bucket address such as s3://name or gs://name", address)
 		}
 	case name != "":
 		u := url.URL{Scheme: "s3", Host: name}
@@ -179,7 +179,7 @@ func (s *settings) readAuth(env *environment, port int) {
 	if s.AuthMode != modeKubernetes {
 		bind = cmp.Or(bind, "127.0.0.1")
 		if !isLoopback(bind) {
-			env.reject(envBind, "%q is not a loopback address, which %s=%s asks for", bind, envAuthMode, s.AuthMode)
+			env.rejectf(envBind, "%q is not a loopback address, which %s=%s asks for", bind, envAuthMode, s.AuthMode)
 		}
 	}
 	s.Listen = net.JoinHostPort(bind, strconv.Itoa(port))
@@ -200,7 +200,7 @@ func (s *settings) readKubernetes(env *environment) {
 			continue
 		}
 		if !strings.HasPrefix(subject, "system:serviceaccount:") || strings.Count(subject, ":") != 3 {
-			env.reject(envSubjects, "%q does not have the form system:serviceaccount:NAMESPACE:NAME", subject)
+			env.rejectf(envSubjects, "%q does not have the form system:serviceaccount:NAMESPACE:NAME", subject)
 		}
 		s.Subjects = append(s.Subjects, subject)
 	}
@@ -211,7 +211,7 @@ func (s *settings) readKubernetes(env *environment) {
 	s.APIToken = cmp.Or(env.get(envAPIToken), auth.DefaultTokenFile)
 	s.APICA = cmp.Or(env.get(envAPICA), auth.DefaultCAFile)
 	if u, err := url.Parse(s.APIServer); err != nil || u.Scheme != "https" || u.Host == "" {
-		env.reject(envAPIServer, "%q is no https address", s.APIServer)
+		env.rejectf(envAPIServer, "%q is no https address", s.APIServer)
 	}
 }
 

@@ -81,8 +81,7 @@ func Terminal(code string, err error) *Error {
 // DetailOf is the detail to show for err: its own if it carries one, and
 // otherwise "internal, try again".
 func DetailOf(err error) ErrorDetail {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Detail
 	}
 	return ErrorDetail{Code: CodeInternal, Retryable: true}

@@ -46,6 +46,7 @@ type Task struct {
 
 // Run checks everything. The gate of the target is closed afterwards.
 func Run(t *testing.T, target Target) {
+	t.Helper()
 	s := &suite{Target: target}
 	t.Run("endpoints", s.endpoints)
 	t.Run("methods and paths", s.methodsAndPaths)

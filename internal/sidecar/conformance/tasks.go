@@ -140,7 +140,7 @@ func (s *suite) list(t *testing.T) {
 	if len(tasks) < 3 || len(tasks) > 100 {
 		t.Fatalf("%d tasks are listed", len(tasks))
 	}
-	var got []string
+	got := make([]string, 0, 3)
 	for _, task := range tasks[:3] {
 		got = append(got, task["id"].(string))
 	}

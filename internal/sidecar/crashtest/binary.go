@@ -18,20 +18,20 @@ var build = sync.OnceValues(buildBinary)
 
 // Binary is the path of a sidecar binary built from the sources at hand, the way
 // it is shipped: without cgo.
-func Binary(t testing.TB) string {
-	t.Helper()
+func Binary(tb testing.TB) string {
+	tb.Helper()
 	if path := os.Getenv(BinaryEnv); path != "" {
 		return path
 	}
 	path, err := build()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }
 
 func buildBinary() (string, error) {
-	gomod, err := exec.Command("go", "env", "GOMOD").Output() //nolint:noctx // once per test binary
+	gomod, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", fmt.Errorf("finding the module: %w", err)
 	}
@@ -42,7 +42,7 @@ func buildBinary() (string, error) {
 		return "", err
 	}
 	defer unlock()
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/sidecar") //nolint:noctx // once per test binary
+	cmd := exec.Command("go", "build", "-o", path, "./cmd/sidecar")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -47,18 +48,18 @@ type process struct {
 // Start runs the sidecar over home with a chain id, no authentication and a free
 // port; env adds to that and overrides it. The sidecar is killed when the test
 // ends.
-func Start(t testing.TB, home string, env ...string) *Sidecar {
-	t.Helper()
-	base := []string{
+func Start(tb testing.TB, home string, env ...string) *Sidecar {
+	tb.Helper()
+	env = slices.Concat([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SEI_HOME=" + home, "SEI_CHAIN_ID=crash-1",
 		"SEI_SIDECAR_PORT=0", "SEI_SIDECAR_AUTHN_MODE=unauthenticated",
-	}
-	s := &Sidecar{t: t, home: home, env: append(base, env...), pool: client.NewPool(client.Options{})}
-	t.Cleanup(func() {
+	}, env)
+	s := &Sidecar{t: tb, home: home, env: env, pool: client.NewPool(client.Options{})}
+	tb.Cleanup(func() {
 		s.Kill()
 		s.pool.CloseIdle()
-		if t.Failed() {
-			t.Logf("log of the sidecar:\n%s", s.Log())
+		if tb.Failed() {
+			tb.Logf("log of the sidecar:\n%s", s.Log())
 		}
 	})
 	s.Restart()
@@ -72,7 +73,7 @@ func (s *Sidecar) Restart() {
 	if s.process != nil {
 		s.t.Fatal("the sidecar is running already")
 	}
-	cmd := exec.Command(Binary(s.t), "serve") //nolint:noctx // outlives every context but the test's own
+	cmd := exec.Command(Binary(s.t), "serve")
 	cmd.Env = s.env
 	cmd.Dir = s.home
 	// A group of its own, so that a kill takes its children along as the end of

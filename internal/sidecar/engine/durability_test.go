@@ -256,20 +256,16 @@ func TestRetention_KeepsTheNewestAndEverythingThatRuns(t *testing.T) {
 	b.keep = retention{tasks: 3, age: time.Hour}
 	running := b.submit(blocking, "", "")
 	<-began
-	var ids []string
-	for range 6 {
-		ids = append(ids, b.submit(echo, "", ""))
-		b.await(ids[len(ids)-1])
+	ids := make([]string, 6)
+	for i := range ids {
+		ids[i] = b.submit(echo, "", "")
+		b.await(ids[i])
 	}
 	tasks, err := b.List()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	for _, task := range tasks {
-		got = append(got, task.ID)
-	}
-	if diff := cmp.Diff([]string{ids[5], ids[4], running}, got); diff != "" {
+	if diff := cmp.Diff([]string{ids[5], ids[4], running}, idsOf(tasks)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -303,19 +299,19 @@ func TestRetention_LetsGoOfOldTasksByTheHour(t *testing.T) {
 func TestResume_KeepsTheOrderOfSubmission(t *testing.T) {
 	began := make(chan string, 1)
 	b := open(t, blockingHandler([]Group{GroupConfig}, began))
-	var want []string
-	for range 20 {
-		want = append(want, b.submit(blocking, "", ""))
+	want := make([]string, 20)
+	for i := range want {
+		want[i] = b.submit(blocking, "", "")
 	}
 	<-began
 	order := make(chan string, len(want))
-	b = b.reopen(NewHandler(blocking, []Group{GroupConfig}, func(_ context.Context, task Task, _ struct{}) (any, error) {
+	b.reopen(NewHandler(blocking, []Group{GroupConfig}, func(_ context.Context, task Task, _ struct{}) (any, error) {
 		order <- task.ID
 		return nil, nil
 	}))
-	var got []string
-	for range want {
-		got = append(got, <-order)
+	got := make([]string, len(want))
+	for i := range got {
+		got[i] = <-order
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -51,7 +51,7 @@ type Engine struct {
 	metrics  *metrics
 	queue    *queue
 
-	ctx    context.Context // ends when the engine shuts down
+	ctx    context.Context //nolint:containedctx // the engine's own life, not a caller's
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 

@@ -23,7 +23,7 @@ const (
 type job struct {
 	row      row
 	handler  Handler
-	ctx      context.Context
+	ctx      context.Context //nolint:containedctx // the task's own life; it outlasts the request
 	cancel   context.CancelFunc
 	ticket   *ticket
 	progress atomic.Pointer[api.Progress]

@@ -104,8 +104,8 @@ func TestEngine_ManyTasks_NeverShareAGroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var mu sync.Mutex
 	busy := map[Group]string{}
-	var handlers []Handler
-	for i := range 12 {
+	handlers := make([]Handler, 12)
+	for i := range handlers {
 		var groups []Group
 		for _, g := range all {
 			if rng.IntN(2) == 0 {
@@ -113,7 +113,7 @@ func TestEngine_ManyTasks_NeverShareAGroup(t *testing.T) {
 			}
 		}
 		name := api.TaskType(fmt.Sprintf("random-%d", i))
-		handlers = append(handlers, NewHandler(name, groups, func(_ context.Context, task Task, _ struct{}) (any, error) {
+		handlers[i] = NewHandler(name, groups, func(_ context.Context, task Task, _ struct{}) (any, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, g := range groups {
@@ -130,12 +130,12 @@ func TestEngine_ManyTasks_NeverShareAGroup(t *testing.T) {
 				}
 			}()
 			return nil, nil
-		}))
+		})
 	}
 	b := open(t, handlers...)
-	var ids []string
-	for range 200 {
-		ids = append(ids, b.submit(handlers[rng.IntN(len(handlers))].Type, "", ""))
+	ids := make([]string, 200)
+	for i := range ids {
+		ids[i] = b.submit(handlers[rng.IntN(len(handlers))].Type, "", "")
 	}
 	for _, id := range ids {
 		if got := b.await(id); got.Status != api.TaskCompleted {

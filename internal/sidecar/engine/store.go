@@ -138,12 +138,11 @@ func (s *store) prune(keep retention, now time.Time) error {
 func (s *store) each(visit func(row)) (unreadable int, err error) {
 	err = s.view("each", func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketOrder).ForEach(func(_, id []byte) error {
-			r, found, err := getRow(tx, string(id))
-			if err != nil || !found {
+			if r, found, err := getRow(tx, string(id)); err == nil && found {
+				visit(r)
+			} else {
 				unreadable++
-				return nil
 			}
-			visit(r)
 			return nil
 		})
 	})

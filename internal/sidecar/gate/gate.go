@@ -38,10 +38,8 @@ func (g Gate) Pass(ctx context.Context, argv []string) error {
 	}
 	g.Log.Info("gate is open", "command", argv)
 	// The command keeps our process id, so signals reach it without a detour.
-	if err := syscall.Exec(path, argv, os.Environ()); err != nil {
-		return fmt.Errorf("running %s: %w", path, err)
-	}
-	return nil
+	err = syscall.Exec(path, argv, os.Environ()) //nolint:gosec // running it is what a gate is for
+	return fmt.Errorf("running %s: %w", path, err)
 }
 
 // Wait returns when the gate is open, or with an error when ctx ends first.

@@ -22,6 +22,8 @@ const (
 	// that the files in it are whole.
 	finishedMark = "finished"
 	stagedHome   = "home"
+	// dirMode lets the pod's other containers, which share its group, look in.
+	dirMode = 0o750
 	// genesisFile is moved in last: a home that has one is complete.
 	genesisFile = "config/genesis.json"
 )
@@ -41,7 +43,7 @@ type Home struct {
 // Prepare leaves a complete home behind, whatever it finds: nothing, a complete
 // home, or one that an earlier call was killed over.
 func (h Home) Prepare(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Join(h.Dir, "tmp"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(h.Dir, "tmp"), dirMode); err != nil {
 		return fmt.Errorf("making the home: %w", err)
 	}
 	complete, err := durable.Exists(h.path(genesisFile))
@@ -100,9 +102,10 @@ func (h Home) stage(ctx context.Context) error {
 		return err
 	}
 	home := h.path(stagingDir, stagedHome)
-	if err := os.MkdirAll(home, 0o755); err != nil {
+	if err := os.MkdirAll(home, dirMode); err != nil {
 		return fmt.Errorf("making room for seid init: %w", err)
 	}
+	//nolint:gosec // the binary and its arguments come from the pod's own settings
 	cmd := exec.CommandContext(ctx, h.Seid, "init", h.Moniker, "--chain-id", h.ChainID, "--home", home)
 	// seid prints the whole genesis; that is worth showing only when it fails.
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -2,6 +2,7 @@ package homeinit
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 func beSeid(args []string) int {
 	// init MONIKER --chain-id ID --home DIR
 	if len(args) != 6 || args[0] != "init" || args[2] != "--chain-id" || args[4] != "--home" {
-		os.Stderr.WriteString("unexpected arguments: " + strings.Join(args, " "))
+		fmt.Fprintln(os.Stderr, "unexpected arguments:", args)
 		return 2
 	}
 	home := args[5]
@@ -34,7 +35,7 @@ func beSeid(args []string) int {
 		"config/priv_validator_key.json", "data/priv_validator_state.json", "config/genesis.json",
 	} {
 		if os.Getenv("BE_SEID") == "killed" && i == 4 {
-			os.Stderr.WriteString("no space left on device")
+			fmt.Fprintln(os.Stderr, "no space left on device")
 			return 1
 		}
 		path := filepath.Join(home, name)

@@ -19,7 +19,7 @@ var keyringLine = regexp.MustCompile(`(?m)^[ \t]*keyring-backend[ \t]*=.*$`)
 // setKeyringBackend writes one setting and leaves every other byte alone,
 // comments included.
 func setKeyringBackend(path, backend string) error {
-	old, err := os.ReadFile(path)
+	old, err := os.ReadFile(path) //nolint:gosec // in the home we were given
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading client.toml: %w", err)
 	}

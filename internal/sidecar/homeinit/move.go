@@ -24,7 +24,7 @@ func (h Home) moveIn() error {
 		}
 		switch {
 		case entry.IsDir():
-			return os.MkdirAll(h.path(name), 0o755)
+			return os.MkdirAll(h.path(name), dirMode)
 		case filepath.ToSlash(name) == genesisFile:
 			return nil
 		default:

@@ -50,9 +50,9 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 }
 
 func (s *server) reject(w http.ResponseWriter, r *http.Request, err error) {
-	rejection, ok := errors.AsType[*auth.Rejection](err)
+	rejection, ok := errors.AsType[*auth.RejectionError](err)
 	if !ok {
-		rejection = &auth.Rejection{Status: http.StatusInternalServerError, Reason: "internal", Message: err.Error()}
+		rejection = &auth.RejectionError{Status: http.StatusInternalServerError, Reason: "internal", Message: err.Error()}
 	}
 	s.rejections.WithLabelValues(rejection.Reason).Inc()
 	s.Log.Warn("request rejected", "method", r.Method, "path", r.URL.Path, "remote", r.RemoteAddr,

@@ -17,7 +17,7 @@ import (
 func NodeIDFrom(home string) func() (string, error) {
 	path := filepath.Join(home, "config", keys.NodeKeyFile)
 	return func() (string, error) {
-		raw, err := os.ReadFile(path)
+		raw, err := os.ReadFile(path) //nolint:gosec // in the home we were given
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", api.Retryable(api.CodeNotFound, errors.New("node_key.json not found — generate-identity may not have run yet"))
 		}

@@ -14,8 +14,9 @@ const retryAfter = "1"
 func respond(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// The caller is gone when this fails; there is nobody left to tell.
-	_ = json.NewEncoder(w).Encode(body)
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		return // the caller is gone; there is nobody left to tell
+	}
 }
 
 func respondError(w http.ResponseWriter, status int, message string, detail *api.ErrorDetail) {

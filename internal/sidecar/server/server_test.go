@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -44,27 +45,43 @@ func (brokenStore) Wait(context.Context, string) (api.TaskResult, error) {
 	return api.TaskResult{}, errDisk
 }
 
-func do(t *testing.T, method, url, body string, headers ...string) *http.Response {
+// reply is an answer that was read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func do(t *testing.T, method, url, body string, headers ...string) reply {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	return send(t, method, url, strings.NewReader(body), headers...)
+}
+
+func send(t *testing.T, method, url string, body io.Reader, headers ...string) reply {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+	for pair := range slices.Chunk(headers, 2) {
+		req.Header.Set(pair[0], pair[1])
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{status: resp.StatusCode, header: resp.Header, body: raw}
 }
 
-func errorOf(t *testing.T, resp *http.Response) api.ErrorBody {
+func errorOf(t *testing.T, r reply) api.ErrorBody {
 	t.Helper()
 	var body api.ErrorBody
-	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
+	if err := json.Unmarshal(r.body, &body); err != nil {
 		t.Fatal(err)
 	}
 	return body
@@ -80,19 +97,19 @@ func TestStoreFailure_Is503WithRetryAfter(t *testing.T) {
 		{http.MethodDelete, "/v0/tasks/" + uuid.NewString(), "", "failed to delete task; retry"},
 	} {
 		resp := do(t, tc.method, srv.URL+tc.path, tc.body)
-		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "1" {
-			t.Errorf("%s %s: %s Retry-After %q", tc.method, tc.path, resp.Status, resp.Header.Get("Retry-After"))
+		if resp.status != http.StatusServiceUnavailable || resp.header.Get("Retry-After") != "1" {
+			t.Errorf("%s %s: %d Retry-After %q", tc.method, tc.path, resp.status, resp.header.Get("Retry-After"))
 		}
 		if got := errorOf(t, resp); got.Error != tc.message || !got.ErrorDetail.Retryable {
 			t.Errorf("%s %s: %+v", tc.method, tc.path, got)
 		}
 	}
-	if resp := do(t, http.MethodGet, srv.URL+"/v0/livez", ""); resp.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("livez: %s", resp.Status)
+	if resp := do(t, http.MethodGet, srv.URL+"/v0/livez", ""); resp.status != http.StatusServiceUnavailable {
+		t.Errorf("livez: %d", resp.status)
 	}
 	resp := do(t, http.MethodGet, srv.URL+"/v0/livez?verbose=1", "")
-	if got := errorOf(t, resp); resp.StatusCode != http.StatusServiceUnavailable || got.Error != errDisk.Error() {
-		t.Errorf("verbose livez: %s %+v", resp.Status, got)
+	if got := errorOf(t, resp); resp.status != http.StatusServiceUnavailable || got.Error != errDisk.Error() {
+		t.Errorf("verbose livez: %d %+v", resp.status, got)
 	}
 }
 
@@ -115,18 +132,10 @@ func TestBody_LargerThanTheLimit_Is413WhetherAnnouncedOrNot(t *testing.T) {
 		"announced": strings.NewReader(huge),
 		"streamed":  io.MultiReader(strings.NewReader(huge)),
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/v0/tasks", body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := send(t, http.MethodPost, srv.URL+"/v0/tasks", body)
 		got := errorOf(t, resp)
-		_ = resp.Body.Close()
-		if resp.StatusCode != http.StatusRequestEntityTooLarge || got.Error != "request body is larger than 4194304 bytes" {
-			t.Errorf("%s: %s %+v", name, resp.Status, got)
+		if resp.status != http.StatusRequestEntityTooLarge || got.Error != "request body is larger than 4194304 bytes" {
+			t.Errorf("%s: %d %+v", name, resp.status, got)
 		}
 	}
 }
@@ -190,13 +199,10 @@ func TestRejection_IsCountedByReason(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	srv := serve(t, func(c *Config) { c.Auth, c.Registry = auth.TrustedHeader{}, registry })
 	resp := do(t, http.MethodGet, srv.URL+"/v0/tasks", "")
-	if resp.StatusCode != http.StatusUnauthorized || resp.Header.Get("WWW-Authenticate") == "" {
-		t.Errorf("%s %v", resp.Status, resp.Header)
+	if resp.status != http.StatusUnauthorized || resp.header.Get("WWW-Authenticate") == "" {
+		t.Errorf("%d %v", resp.status, resp.header)
 	}
-	text, err := io.ReadAll(do(t, http.MethodGet, srv.URL+"/v0/metrics", "").Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := do(t, http.MethodGet, srv.URL+"/v0/metrics", "").body
 	if !strings.Contains(string(text), `seictl_sidecar_authn_rejections_total{reason="missing_header"} 1`) {
 		t.Errorf("%s", text)
 	}
@@ -223,8 +229,8 @@ func TestLongPoll_OutlastsTheReadTimeout(t *testing.T) {
 	}
 	begin := time.Now()
 	resp := do(t, http.MethodGet, srv.URL+"/v0/tasks/"+id+"?wait=400ms", "")
-	if waited := time.Since(begin); resp.StatusCode != http.StatusOK || waited < 400*time.Millisecond {
-		t.Errorf("%s after %v", resp.Status, waited)
+	if waited := time.Since(begin); resp.status != http.StatusOK || waited < 400*time.Millisecond {
+		t.Errorf("%d after %v", resp.status, waited)
 	}
 }
 
@@ -265,8 +271,8 @@ func TestServe_EndsOpenPollsAndReturnsWhenToldTo(t *testing.T) {
 	}()
 	resp := do(t, http.MethodGet, "http://"+l.Addr().String()+"/v0/tasks/"+id+"?wait=20s", "")
 	var task api.TaskResult
-	if err := json.NewDecoder(resp.Body).Decode(&task); err != nil || task.Status != api.TaskRunning {
-		t.Errorf("%s %+v %v", resp.Status, task, err)
+	if err := json.Unmarshal(resp.body, &task); err != nil || task.Status != api.TaskRunning {
+		t.Errorf("%d %+v %v", resp.status, task, err)
 	}
 	if err := <-served; err != nil {
 		t.Error(err)
@@ -301,13 +307,13 @@ func TestNodeID_FromTheKeyFile(t *testing.T) {
 			srv := serve(t, func(c *Config) { c.NodeID = NodeIDFrom(home) })
 			resp := do(t, http.MethodGet, srv.URL+"/v0/node-id", "")
 			if tc.message != "" {
-				if got := errorOf(t, resp); resp.StatusCode != http.StatusInternalServerError || got.Error != tc.message {
-					t.Errorf("%s %+v", resp.Status, got)
+				if got := errorOf(t, resp); resp.status != http.StatusInternalServerError || got.Error != tc.message {
+					t.Errorf("%d %+v", resp.status, got)
 				}
 				return
 			}
 			var got api.NodeID
-			if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || got.NodeID != tc.id {
+			if err := json.Unmarshal(resp.body, &got); err != nil || got.NodeID != tc.id {
 				t.Errorf("%+v %v, want %s", got, err, tc.id)
 			}
 		})

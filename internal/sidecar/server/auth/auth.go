@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Authenticator names the caller of a request, or returns a *Rejection.
+// Authenticator names the caller of a request, or returns a *RejectionError.
 type Authenticator interface {
 	Authenticate(r *http.Request) (caller string, err error)
 }
 
-// Rejection is a request that was turned away.
-type Rejection struct {
+// RejectionError is a request that was turned away.
+type RejectionError struct {
 	// Status is the HTTP status to answer with.
 	Status int
 	// Reason is a short word for metrics.
@@ -24,10 +24,10 @@ type Rejection struct {
 }
 
 // Error implements error.
-func (r *Rejection) Error() string { return r.Message }
+func (r *RejectionError) Error() string { return r.Message }
 
-func unauthenticated(reason, format string, args ...any) *Rejection {
-	return &Rejection{Status: http.StatusUnauthorized, Reason: reason, Message: fmt.Sprintf(format, args...)}
+func unauthenticated(reason, format string, args ...any) *RejectionError {
+	return &RejectionError{Status: http.StatusUnauthorized, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
 // Open lets everybody in. It is for tests on a loopback address.

@@ -22,7 +22,7 @@ import (
 // How a pod finds its API server and proves who it is.
 const (
 	DefaultAPIServer = "https://kubernetes.default.svc"
-	DefaultTokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token"
+	DefaultTokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // a path
 	DefaultCAFile    = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"
 )
 

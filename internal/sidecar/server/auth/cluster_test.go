@@ -118,15 +118,17 @@ type key struct {
 	private signer
 }
 
-var rsaKey = sync.OnceValue(func() *rsa.PrivateKey {
-	k, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	return k
-})
+// rsaKey is made once, because that takes long.
+var rsaKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
-func newRSAKey(id string) key { return key{id: id, alg: jose.RS256, private: rsaKey()} }
+func newRSAKey(t *testing.T, id string) key {
+	t.Helper()
+	k, err := rsaKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key{id: id, alg: jose.RS256, private: k}
+}
 
 func newECKey(t *testing.T, id string) key {
 	t.Helper()

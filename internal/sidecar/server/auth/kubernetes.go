@@ -52,7 +52,7 @@ func (k *Kubernetes) Authenticate(r *http.Request) (string, error) {
 		return "", unauthenticated("unknown_key", "token is signed with a key that the cluster does not have")
 	}
 	if err != nil {
-		return "", &Rejection{
+		return "", &RejectionError{
 			Status: http.StatusServiceUnavailable, Reason: "keys_unavailable",
 			Message: fmt.Sprintf("cannot verify tokens now: %v", err),
 		}
@@ -96,7 +96,7 @@ func (k *Kubernetes) admit(token *oidc.IDToken, issuer string) (string, error) {
 	case !slices.Contains(token.Audience, k.Audience):
 		return "", unauthenticated("wrong_audience", "token is for %q, not for %q", token.Audience, k.Audience)
 	case !slices.Contains(k.Subjects, token.Subject):
-		return "", &Rejection{
+		return "", &RejectionError{
 			Status: http.StatusForbidden, Reason: "wrong_subject",
 			Message: fmt.Sprintf("%q may not use this sidecar", token.Subject),
 		}

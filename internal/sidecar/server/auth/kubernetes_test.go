@@ -35,7 +35,7 @@ func reasonOf(t *testing.T, k *Kubernetes, token string) string {
 		}
 		return ""
 	}
-	rejection, ok := errors.AsType[*Rejection](err)
+	rejection, ok := errors.AsType[*RejectionError](err)
 	if !ok {
 		t.Fatalf("not a rejection: %v", err)
 	}
@@ -48,7 +48,7 @@ func kubernetesAt(s *apiServer) (*Kubernetes, *clocktesting.FakeClock) {
 }
 
 func TestKubernetes_TokensThatAreRefused(t *testing.T) {
-	own, ec := newRSAKey("own"), newECKey(t, "ec")
+	own, ec := newRSAKey(t, "own"), newECKey(t, "ec")
 	foreign := newECKey(t, "ec") // claims an id that is known
 	k, _ := kubernetesAt(newAPIServer(t, own, ec))
 	public, err := x509.MarshalPKIXPublicKey(own.private.Public())
@@ -79,7 +79,7 @@ func TestKubernetes_TokensThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := k.Authenticate(request(t, tc.token))
-			rejection, ok := errors.AsType[*Rejection](err)
+			rejection, ok := errors.AsType[*RejectionError](err)
 			if !ok {
 				t.Fatalf("got %v", err)
 			}
@@ -112,7 +112,7 @@ func tampered(token string) string {
 }
 
 func TestKubernetes_OperatorsToken_IsAccepted(t *testing.T) {
-	for _, own := range []key{newRSAKey("a"), newECKey(t, "b")} {
+	for _, own := range []key{newRSAKey(t, "a"), newECKey(t, "b")} {
 		k, _ := kubernetesAt(newAPIServer(t, own))
 		if reason := reasonOf(t, k, sign(t, own.alg, own.private, own.id, good())); reason != "" {
 			t.Errorf("%s: %s", own.alg, reason)
@@ -121,7 +121,7 @@ func TestKubernetes_OperatorsToken_IsAccepted(t *testing.T) {
 }
 
 func TestKubernetes_TwoTokensInOneRequest_AreRefused(t *testing.T) {
-	own := newRSAKey("a")
+	own := newRSAKey(t, "a")
 	k, _ := kubernetesAt(newAPIServer(t, own))
 	r := request(t, sign(t, own.alg, own.private, own.id, good()))
 	r.Header.Add("Authorization", "Bearer x")
@@ -131,7 +131,7 @@ func TestKubernetes_TwoTokensInOneRequest_AreRefused(t *testing.T) {
 }
 
 func TestKubernetes_RotatedKey_IsFoundWithoutARestart(t *testing.T) {
-	before, after := newRSAKey("before"), newECKey(t, "after")
+	before, after := newRSAKey(t, "before"), newECKey(t, "after")
 	server := newAPIServer(t, before)
 	k, clock := kubernetesAt(server)
 	oldToken := sign(t, before.alg, before.private, before.id, good())
@@ -150,7 +150,7 @@ func TestKubernetes_RotatedKey_IsFoundWithoutARestart(t *testing.T) {
 }
 
 func TestKubernetes_DroppedKey_IsRefusedOnceKeysAreOld(t *testing.T) {
-	before, after := newRSAKey("before"), newECKey(t, "after")
+	before, after := newRSAKey(t, "before"), newECKey(t, "after")
 	server := newAPIServer(t, before)
 	k, clock := kubernetesAt(server)
 	token := sign(t, before.alg, before.private, before.id, good())
@@ -168,7 +168,7 @@ func TestKubernetes_DroppedKey_IsRefusedOnceKeysAreOld(t *testing.T) {
 }
 
 func TestKubernetes_InventedKeyIDs_DoNotLoadTheAPIServer(t *testing.T) {
-	own, other := newRSAKey("own"), newECKey(t, "other")
+	own, other := newRSAKey(t, "own"), newECKey(t, "other")
 	server := newAPIServer(t, own)
 	k, clock := kubernetesAt(server)
 	for range 50 {
@@ -187,7 +187,7 @@ func TestKubernetes_InventedKeyIDs_DoNotLoadTheAPIServer(t *testing.T) {
 }
 
 func TestKubernetes_APIServerAway_CachedKeysKeepWorking(t *testing.T) {
-	own := newRSAKey("own")
+	own := newRSAKey(t, "own")
 	server := newAPIServer(t, own)
 	k, clock := kubernetesAt(server)
 	token := sign(t, own.alg, own.private, own.id, good())
@@ -204,13 +204,13 @@ func TestKubernetes_APIServerAway_CachedKeysKeepWorking(t *testing.T) {
 }
 
 func TestKubernetes_NoKeysYet_NobodyIsLetInUntilTheAPIServerAnswers(t *testing.T) {
-	own := newRSAKey("own")
+	own := newRSAKey(t, "own")
 	server := newAPIServer(t, own)
 	server.setDown(true)
 	k, clock := kubernetesAt(server)
 	token := sign(t, own.alg, own.private, own.id, good())
 	_, err := k.Authenticate(request(t, token))
-	if rejection, ok := errors.AsType[*Rejection](err); !ok || rejection.Status != http.StatusServiceUnavailable || rejection.Reason != "keys_unavailable" {
+	if rejection, ok := errors.AsType[*RejectionError](err); !ok || rejection.Status != http.StatusServiceUnavailable || rejection.Reason != "keys_unavailable" {
 		t.Fatalf("%v", err)
 	}
 	server.setDown(false)
@@ -221,7 +221,7 @@ func TestKubernetes_NoKeysYet_NobodyIsLetInUntilTheAPIServerAnswers(t *testing.T
 }
 
 func TestCluster_WithoutItsFiles_SaysWhich(t *testing.T) {
-	server := newAPIServer(t, newRSAKey("own"))
+	server := newAPIServer(t, newRSAKey(t, "own"))
 	for name, damage := range map[string]func(*Cluster){
 		"no CA":    func(c *Cluster) { c.CAFile = "/nonexistent/ca.crt" },
 		"empty CA": func(c *Cluster) { _ = os.WriteFile(c.CAFile, nil, 0o600) },
@@ -265,7 +265,7 @@ func TestTrustedHeader_FollowsTheContract(t *testing.T) {
 				}
 				return
 			}
-			rejection, ok := errors.AsType[*Rejection](err)
+			rejection, ok := errors.AsType[*RejectionError](err)
 			if !ok || rejection.Reason != tc.reason || rejection.Message != tc.message || rejection.Status != http.StatusUnauthorized {
 				t.Errorf("%+v", err)
 			}
