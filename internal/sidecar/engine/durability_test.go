@@ -253,7 +253,7 @@ func TestOpen_HalfADatabase_DoesNotPanic(t *testing.T) {
 func TestRetention_KeepsTheNewestAndEverythingThatRuns(t *testing.T) {
 	began := make(chan string, 1)
 	b := open(t, echoHandler(), blockingHandler([]Group{GroupData}, began))
-	b.keep = retention{tasks: 3, age: time.Hour}
+	b.keep = retention{tasks: 3, bytes: 1 << 20, age: time.Hour}
 	running := b.submit(blocking, "", "")
 	<-began
 	ids := make([]string, 6)
@@ -265,8 +265,31 @@ func TestRetention_KeepsTheNewestAndEverythingThatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{ids[5], ids[4], running}, idsOf(tasks)); diff != "" {
+	if diff := cmp.Diff([]string{ids[5], ids[4], ids[3], running}, idsOf(tasks)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestRetention_LargeParameters_DoNotPileUp(t *testing.T) {
+	b := open(t, echoHandler())
+	b.keep = retention{tasks: 1000, bytes: 25_000, age: time.Hour}
+	ids := make([]string, 5)
+	for i := range ids {
+		ids[i] = b.submit(echo, "", `{"say":"`+strings.Repeat("x", 5_000)+`"}`) // about 10 kB with its result
+		b.await(ids[i])
+	}
+	huge := b.submit(echo, "", `{"say":"`+strings.Repeat("x", 30_000)+`"}`)
+	b.await(huge)
+	tasks, err := b.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{huge}, idsOf(tasks)); diff != "" {
+		t.Errorf("the newest is kept whatever its size: %s", diff)
+	}
+	small := b.submit(echo, "", "")
+	if tasks, err = b.List(); err != nil || len(tasks) != 1 || tasks[0].ID != small {
+		t.Errorf("%v %v", idsOf(tasks), err)
 	}
 }
 

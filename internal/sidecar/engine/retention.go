@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -9,10 +10,13 @@ import (
 // retention says which finished tasks are kept. A running task always is.
 type retention struct {
 	tasks int
+	bytes int
 	age   time.Duration
 }
 
-var defaultRetention = retention{tasks: 1000, age: 30 * 24 * time.Hour}
+// The size matters because parameters may carry a whole genesis file, and the
+// store shares its volume with the chain.
+var defaultRetention = retention{tasks: 1000, bytes: 64 << 20, age: 30 * 24 * time.Hour}
 
 func (k retention) prune(tx *bolt.Tx, now time.Time) error {
 	for _, id := range k.surplus(tx, now) {
@@ -24,20 +28,19 @@ func (k retention) prune(tx *bolt.Tx, now time.Time) error {
 }
 
 // surplus lists the ids to let go, oldest submission first. The walk ends at the
-// first task that is neither over the number nor over the age.
+// first task that is neither over the numbers nor over the age.
 func (k retention) surplus(tx *bolt.Tx, now time.Time) []string {
-	order := tx.Bucket(bucketOrder)
-	over := count(order) - k.tasks
+	oldest := k.oldestToKeep(tx)
 	cutoff := now.Add(-k.age)
 
 	var ids []string
-	c := order.Cursor()
+	c := tx.Bucket(bucketOrder).Cursor()
 	for key, id := c.First(); key != nil; key, id = c.Next() {
 		r, found, err := getRow(tx, string(id))
 		if err != nil || !found {
 			continue
 		}
-		tooMany := len(ids) < over
+		tooMany := bytes.Compare(key, oldest) < 0
 		if !tooMany && r.SubmittedAt.After(cutoff) {
 			break
 		}
@@ -51,12 +54,20 @@ func (k retention) surplus(tx *bolt.Tx, now time.Time) []string {
 	return ids
 }
 
-// count walks the keys, because a bucket's statistics leave out what the running
-// transaction has added.
-func count(b *bolt.Bucket) (n int) {
-	c := b.Cursor()
-	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+// oldestToKeep is the key of the oldest submission within number and size. The
+// newest is kept whatever its size.
+func (k retention) oldestToKeep(tx *bolt.Tx) []byte {
+	rows := tx.Bucket(bucketTasks)
+	var oldest []byte
+	n, size := 0, 0
+	c := tx.Bucket(bucketOrder).Cursor()
+	for key, id := c.Last(); key != nil; key, id = c.Prev() {
 		n++
+		size += len(rows.Get(id))
+		if n > k.tasks || (n > 1 && size > k.bytes) {
+			break
+		}
+		oldest = bytes.Clone(key)
 	}
-	return n
+	return oldest
 }

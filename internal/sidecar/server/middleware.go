@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,17 +22,14 @@ func (s *server) meant(next http.Handler) http.Handler {
 		return fmt.Sprintf("this is %s, the request is for %s", own, meant)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for header, own := range map[string]string{
-			api.HeaderNode: s.Identity.Node, api.HeaderPodUID: s.Identity.PodUID,
-		} {
-			if wrong := mismatch(r, header, own); wrong != "" {
-				respondError(w, http.StatusMisdirectedRequest, wrong, &api.ErrorDetail{
-					Code: api.CodeWrongNode, Retryable: true, Field: header, Hint: "look the pod's address up again",
-				})
-				return
-			}
+		wrong := cmp.Or(mismatch(r, api.HeaderNode, s.Identity.Node), mismatch(r, api.HeaderPodUID, s.Identity.PodUID))
+		if wrong == "" {
+			next.ServeHTTP(w, r)
+			return
 		}
-		next.ServeHTTP(w, r)
+		respondError(w, http.StatusMisdirectedRequest, wrong, &api.ErrorDetail{
+			Code: api.CodeWrongNode, Retryable: true, Hint: "look the pod's address up again",
+		})
 	})
 }
 
