@@ -1,0 +1,38 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/conformance"
+	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
+)
+
+// contractTypes are the task types that callers of the v0 API rely on.
+var contractTypes = []string{
+	"snapshot-restore", "snapshot-upload-once", "configure-genesis", "config-apply", "config-patch", "config-validate", "config-reload",
+	"configure-state-sync", "mark-ready", "mark-not-ready", "stop-seid", "restart-seid", "reset-data", "await-condition",
+	"generate-identity", "generate-gentx", "upload-genesis-artifacts", "assemble-and-upload-genesis", "set-genesis-peers",
+	"gov-vote", "gov-software-upgrade", "gov-param-change", "result-export", "export-gentx", "assemble-genesis",
+}
+
+func TestConformance_RealBinary(t *testing.T) {
+	s := crashtest.Start(t, t.TempDir())
+	conformance.Run(t, conformance.Target{
+		URL: s.URL(), TaskTypes: contractTypes,
+		// There is no configuration in an empty home, and no node to wait for.
+		Failing: conformance.Task{Type: "config-validate"},
+		Endless: conformance.Task{Type: "await-condition", Params: `{"condition":"height","targetHeight":1000000000}`},
+	})
+}
+
+func TestConformance_RealBinaryBehindAProxy(t *testing.T) {
+	s := crashtest.Start(t, t.TempDir(), "SEI_SIDECAR_AUTHN_MODE=trusted-header",
+		"SEI_NODE_NAMESPACE=chain", "SEI_NODE_NAME=node-0", "SEI_POD_UID=7d2c")
+	conformance.Run(t, conformance.Target{
+		URL: s.URL(), TaskTypes: contractTypes, Header: http.Header{"X-Remote-User": {"somebody"}},
+		Failing:   conformance.Task{Type: "config-validate", Params: `{}`},
+		Endless:   conformance.Task{Type: "await-condition", Params: `{"condition":"height","targetHeight":1000000000}`},
+		Protected: true, Identified: true,
+	})
+}

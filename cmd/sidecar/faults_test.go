@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/seid/keys"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
+)
+
+// smallVolume is a file system that can be filled.
+func smallVolume(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=512k"); err != nil {
+		t.Skipf("mounting a small volume needs privileges that this machine does not give: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill writes until nothing more fits.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(f, zeros{})
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the volume is not full: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestServe_FullDisk_RefusesNewTasksAndLosesNone(t *testing.T) {
+	home := smallVolume(t)
+	s := crashtest.Start(t, home)
+	before := s.Run(api.MarkReady, nil)
+
+	filler := filepath.Join(home, "filler")
+	fill(t, filler)
+	// The store has some pages to spare; they are used up by a large task.
+	large := api.TaskRequest{Type: api.ConfigPatch, Params: []byte(`{"files":{"app.toml":{"x":"` + string(bytes.Repeat([]byte("x"), 200<<10)) + `"}}}`)}
+	_, err := s.Client().Submit(t.Context(), large)
+	if answer, ok := errors.AsType[*client.Error](err); !errors.Is(err, client.ErrNotReady) || !ok || answer.Detail.Code != api.CodeStoreFailed {
+		t.Fatalf("a full disk is a 503 that says so: %v", err)
+	}
+	if got, err := s.Client().Get(t.Context(), before.ID, 0); err != nil || got.Status != api.TaskCompleted {
+		t.Errorf("reading goes on: %+v %v", got, err)
+	}
+	if health, err := s.Client().Health(t.Context()); err != nil || health != client.Ready {
+		t.Errorf("the gate stays open: %v %v", health, err)
+	}
+
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Run(api.MarkNotReady, nil); got.Status != api.TaskCompleted {
+		t.Errorf("with room again tasks run: %+v", got)
+	}
+	s.Kill()
+	s.Restart()
+	if tasks, err := s.Client().List(t.Context()); err != nil || len(tasks) != 1 {
+		t.Errorf("the store is whole: %+v %v", tasks, err)
+	}
+}
+
+// The real seid, killed together with the preparation at random moments: the
+// next call ends with a whole home, and one that is whole is never changed.
+func TestInit_RealSeidKilledAtRandom_EndsWithAWholeHome(t *testing.T) {
+	seid := handlertest.SeidPath(t)
+	prepare := func(home string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), crashtest.Binary(t), "init", "--home", home, "--chain-id", "test-1", "--seid", seid)
+		cmd.Env = append(os.Environ(), "SEI_KEYRING_BACKEND=test")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		return cmd
+	}
+	rng := rand.New(rand.NewPCG(7, 11))
+	for range 15 {
+		home := t.TempDir()
+		for range 3 {
+			cmd := prepare(home)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(time.Duration(rng.IntN(250)) * time.Millisecond)
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended by itself
+			_ = cmd.Wait()
+		}
+		if out, err := prepare(home).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		first := checkHome(t, home)
+		if out, err := prepare(home).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if second := checkHome(t, home); second != first {
+			t.Errorf("the node's id changed from %s to %s", first, second)
+		}
+	}
+}
+
+// checkHome returns the node's id if the home has everything.
+func checkHome(t *testing.T, home string) string {
+	t.Helper()
+	for _, name := range []string{
+		"config/config.toml", "config/app.toml", "config/client.toml", "config/genesis.json",
+		"config/priv_validator_key.json", "data/priv_validator_state.json",
+	} {
+		if info, err := os.Stat(filepath.Join(home, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if entries, err := os.ReadDir(home); err != nil || len(entries) != 3 {
+		t.Errorf("besides config, data and tmp there is something in the home: %v %v", entries, err)
+	}
+	raw, err := os.ReadFile(filepath.Join(home, "config", keys.NodeKeyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := keys.ParseNodeKey(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key.ID
+}
