@@ -215,8 +215,9 @@ func TestApply_Pruning_GoesWhereSeidReadsIt(t *testing.T) {
 func TestApply_Incremental_ChangesOnlyWhatItNames(t *testing.T) {
 	files := initFiles(t, "full")
 	out := apply(t, files, config.Intent{Incremental: true, Overrides: map[string]string{"logging.level": "debug"}})
-	var places []string
-	for _, c := range config.Diff(files, out) {
+	changed := config.Diff(files, out)
+	places := make([]string, 0, len(changed))
+	for _, c := range changed {
 		places = append(places, c.Place.String())
 	}
 	if diff := cmp.Diff([]string{"config.toml:log-level"}, places); diff != "" {

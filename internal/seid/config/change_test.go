@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +88,7 @@ func TestNeedsRestart_UnlessEveryChangeIsHarmless(t *testing.T) {
 		place("config.toml", "mode", "mode"),
 		place("app.toml", "unheard-of", ""),
 	} {
-		if !config.NeedsRestart(append(harmless, c)) {
+		if !config.NeedsRestart(slices.Concat(harmless, []config.ChangedKey{c})) {
 			t.Errorf("%s needs no restart", c.Place)
 		}
 	}

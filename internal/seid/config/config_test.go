@@ -110,7 +110,7 @@ func rows(t *testing.T, name string) []map[string]string {
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	header := strings.Split(lines[0], "\t")
-	var out []map[string]string
+	out := make([]map[string]string, 0, len(lines)-1)
 	for _, line := range lines[1:] {
 		row := map[string]string{}
 		for i, cell := range strings.Split(line, "\t") {

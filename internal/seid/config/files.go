@@ -112,7 +112,7 @@ func (f Files) Encode() (map[FileName][]byte, error) {
 func Read(dir string) (Files, error) {
 	contents := map[FileName][]byte{}
 	for _, name := range FileNames() {
-		data, err := os.ReadFile(filepath.Join(dir, string(name)))
+		data, err := readFile(dir, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -144,7 +144,7 @@ func Write(dir string, f Files) error {
 		}
 	}()
 	for name, data := range contents {
-		if current, err := os.ReadFile(filepath.Join(dir, string(name))); err == nil && bytes.Equal(current, data) {
+		if current, err := readFile(dir, name); err == nil && bytes.Equal(current, data) {
 			continue
 		}
 		temp, err := stage(dir, name, data)
@@ -168,6 +168,10 @@ func Write(dir string, f Files) error {
 	return syncDir(dir)
 }
 
+func readFile(dir string, name FileName) ([]byte, error) {
+	return os.ReadFile(filepath.Join(dir, string(name))) //nolint:gosec // names are of a fixed list
+}
+
 // stage writes a file under a temporary name beside its place.
 func stage(dir string, name FileName, data []byte) (string, error) {
 	mode := fs.FileMode(0o644)
@@ -186,7 +190,7 @@ func stage(dir string, name FileName, data []byte) (string, error) {
 const tempPrefix = ".sei-tmp-"
 
 func syncDir(dir string) error {
-	d, err := os.Open(dir)
+	d, err := os.Open(dir) //nolint:gosec // the node's own directory
 	if err != nil {
 		return fmt.Errorf("syncing the config directory: %w", err)
 	}

@@ -123,7 +123,7 @@ func wantNames(t *testing.T, dir string, want ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
+	got := make([]string, 0, len(entries))
 	for _, e := range entries {
 		got = append(got, e.Name())
 	}

@@ -60,9 +60,10 @@ func TestRealSeid_InitFiles_AreTheRecordedOnes(t *testing.T) {
 func TestRealSeid_FullApplyFromDefaults_IsStable(t *testing.T) {
 	binary := seidBinary(t)
 	for _, mode := range seid.Modes() {
-		var results []map[config.FileName]string
+		const times = 3
+		results := make([]map[config.FileName]string, 0, times)
 		files := newNode(t, binary, seid.ModeFull).files(t)
-		for range 3 {
+		for range times {
 			defaults := newNode(t, binary, mode).files(t)
 			files = apply(t, files, config.Intent{Mode: mode, Moniker: "n", Defaults: &defaults, Overrides: map[string]string{"evm.http_port": "9545"}})
 			results = append(results, encode(t, files))
@@ -88,9 +89,10 @@ func TestRealSeid_EveryProfile_Runs(t *testing.T) {
 	stopValidator := validator.start(t)
 	validator.awaitHeight(t, height)
 
-	var stops []func()
+	modes := []seid.Mode{seid.ModeFull, seid.ModeArchive, seid.ModeSeed}
+	stops := make([]func(), 0, len(modes)+1)
 	followers := map[seid.Mode]*realNode{}
-	for _, mode := range []seid.Mode{seid.ModeFull, seid.ModeArchive, seid.ModeSeed} {
+	for _, mode := range modes {
 		n := newNode(t, binary, mode)
 		n.joinChain(t, validator)
 		n.configure(t, map[string]string{"network.p2p.persistent_peers": validator.peer()})

@@ -245,7 +245,7 @@ func tail(s string) string {
 // freePorts reserves ports all at once, so that they differ.
 func freePorts(t *testing.T, count int) []string {
 	t.Helper()
-	var ports []string
+	ports := make([]string, 0, count)
 	for range count {
 		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {

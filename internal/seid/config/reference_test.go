@@ -88,7 +88,7 @@ func placesText(k Key) string {
 		return "written nowhere"
 	}
 	quote := func(places []Place) string {
-		var parts []string
+		parts := make([]string, 0, len(places))
 		for _, p := range places {
 			parts = append(parts, "`"+p.String()+"`")
 		}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -124,10 +125,8 @@ func (v *view) list(name string) []string {
 
 // oneOf reports a text that is none of the allowed ones.
 func (v *view) oneOf(field, value string, allowed ...string) {
-	for _, a := range allowed {
-		if value == a {
-			return
-		}
+	if slices.Contains(allowed, value) {
+		return
 	}
 	v.errorf(field, "is %q: want one of %s", value, strings.Join(allowed, ", "))
 }

@@ -99,14 +99,14 @@ func (n *Node) Signal(sig syscall.Signal) error {
 }
 
 func isNode(dir, home string) (bool, error) {
-	comm, err := os.ReadFile(filepath.Join(dir, "comm"))
+	comm, err := read(dir, "comm")
 	if gone(err) || err == nil && strings.TrimSpace(string(comm)) != seid.BinaryName {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	cmdline, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+	cmdline, err := read(dir, "cmdline")
 	if gone(err) {
 		return false, nil
 	}
@@ -136,7 +136,7 @@ func servesHome(args [][]byte, home string) bool {
 // command in parentheses may hold anything, so fields count from its end.
 func startTime(root string, pid int) (ticks string, alive bool) {
 	const state, started = 0, 19
-	stat, err := os.ReadFile(filepath.Join(root, strconv.Itoa(pid), "stat"))
+	stat, err := read(filepath.Join(root, strconv.Itoa(pid)), "stat")
 	if err != nil {
 		return "", false
 	}
@@ -146,6 +146,10 @@ func startTime(root string, pid int) (ticks string, alive bool) {
 		return "", false
 	}
 	return fields[started], true
+}
+
+func read(dir, name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a process's own directory
 }
 
 // gone recognises a process that ended while it was looked at.
