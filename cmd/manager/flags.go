@@ -2,14 +2,12 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/sei-operator/sei-operator/internal/manager"
 )
@@ -22,6 +20,7 @@ const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 type settings struct {
 	manager     manager.Config
 	configFile  string
+	kubeconfig  string
 	qps         float32
 	burst       int
 	logLevel    string
@@ -55,7 +54,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	flags.StringVar(&s.logLevel, "log-level", "info", "error, info or debug")
 	flags.StringVar(&s.logFormat, "log-format", "json", "json or text")
 	flags.BoolVar(&s.showVersion, "version", false, "print the version and exit")
-	addKubeconfig(flags)
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file; without one the environment variable KUBECONFIG or the pod's own account is used")
 
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("reading the flags: %w", err)
@@ -67,16 +66,6 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 		return nil, errors.New("reading the flags: --kube-api-qps must not be 0, and with a limit --kube-api-burst must be at least 1")
 	}
 	return s, nil
-}
-
-// addKubeconfig takes over --kubeconfig of controller-runtime, which is used
-// outside a cluster.
-func addKubeconfig(flags *pflag.FlagSet) {
-	global := flag.CommandLine
-	if global.Lookup(ctrlconfig.KubeconfigFlagName) == nil {
-		ctrlconfig.RegisterFlags(global)
-	}
-	flags.AddGoFlag(global.Lookup(ctrlconfig.KubeconfigFlagName))
 }
 
 func ownNamespace(getenv func(string) string) string {

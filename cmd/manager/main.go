@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -56,11 +58,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	restConfig, err := ctrlconfig.GetConfig()
+	restConfig, err := settings.restConfig()
 	if err != nil {
-		return fmt.Errorf("finding the API server: %w", err)
+		return err
 	}
-	restConfig.QPS, restConfig.Burst = settings.qps, settings.burst
 	restConfig.UserAgent = "sei-operator/" + version
 	mgr, err := manager.New(ctx, restConfig, cfg)
 	if err != nil {
@@ -72,4 +73,18 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	logger.Info("stopped")
 	return nil
+}
+
+// restConfig finds the API server.
+func (s *settings) restConfig() (*rest.Config, error) {
+	find := ctrlconfig.GetConfig
+	if s.kubeconfig != "" {
+		find = func() (*rest.Config, error) { return clientcmd.BuildConfigFromFlags("", s.kubeconfig) }
+	}
+	config, err := find()
+	if err != nil {
+		return nil, fmt.Errorf("finding the API server: %w", err)
+	}
+	config.QPS, config.Burst = s.qps, s.burst
+	return config, nil
 }

@@ -50,6 +50,10 @@ func New(ctx context.Context, restConfig *rest.Config, cfg Config) (ctrl.Manager
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	pool, subjects, err := sidecarAccess(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
 	options, err := options(cfg)
 	if err != nil {
 		return nil, err
@@ -61,7 +65,7 @@ func New(ctx context.Context, restConfig *rest.Config, cfg Config) (ctrl.Manager
 	if err := addChecks(mgr, cfg); err != nil {
 		return nil, err
 	}
-	if err := addControllers(ctx, mgr, cfg); err != nil {
+	if err := addControllers(mgr, cfg, pool, subjects); err != nil {
 		return nil, err
 	}
 	metrics.Default().SetBuildInfo(cfg.Version, cfg.Commit)
@@ -125,17 +129,22 @@ func addChecks(mgr ctrl.Manager, cfg Config) error {
 	return nil
 }
 
-func addControllers(ctx context.Context, mgr ctrl.Manager, cfg Config) error {
-	subjects := slices.Clone(cfg.SidecarSubjects)
+// sidecarAccess is how sidecars are called, and as whom.
+func sidecarAccess(ctx context.Context, cfg Config) (*sidecar.Pool, []string, error) {
 	dial := sidecar.Options{Timeout: sidecarTimeout}
+	subjects := slices.Clone(cfg.SidecarSubjects)
 	if cfg.SidecarTokenFile != "" {
 		subject, err := tokenSubject(ctx, cfg.SidecarTokenFile)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		subjects = append([]string{subject}, subjects...)
 		dial.Tokens = sidecar.TokenFile(cfg.SidecarTokenFile)
 	}
+	return sidecar.NewPool(dial), subjects, nil
+}
+
+func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects []string) error {
 	resolver := &peers.Resolver{Nodes: mgr.GetClient(), ClusterDomain: cfg.Platform.ClusterDomain}
 	if cfg.EC2 {
 		resolver.Instances = &peers.Cache{Source: &peers.EC2{}}
@@ -143,7 +152,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, cfg Config) error {
 	nodes := &node.Reconciler{
 		Client:          mgr.GetClient(),
 		Live:            mgr.GetAPIReader(),
-		Sidecars:        sidecar.NewPool(dial),
+		Sidecars:        pool,
 		SidecarSubjects: subjects,
 		Peers:           resolver,
 		Platform:        cfg.Platform,

@@ -1,0 +1,94 @@
+package manager
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+func TestCache_PodsAndConfigMaps_OnlyOurs(t *testing.T) {
+	options, err := cacheOptions(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for obj, by := range options.ByObject {
+		label := map[string]string{"*v1.Pod": seiv1.LabelNode, "*v1.ConfigMap": seiv1.LabelGenesis}[typeName(obj)]
+		if label == "" {
+			continue
+		}
+		found++
+		if !by.Label.Matches(labels.Set{label: "x"}) || by.Label.Matches(labels.Set{"app": "web"}) {
+			t.Errorf("%T is selected by %s", obj, by.Label)
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d of 2 kinds are selected by label", found)
+	}
+	if !options.ReaderFailOnMissingInformer {
+		t.Error("a read of a kind that nobody watches would start a watch")
+	}
+}
+
+func typeName(obj any) string {
+	switch obj.(type) {
+	case *corev1.Pod:
+		return "*v1.Pod"
+	case *corev1.ConfigMap:
+		return "*v1.ConfigMap"
+	}
+	return ""
+}
+
+func TestCache_ManagedFields_StayOnStatefulSetsOnly(t *testing.T) {
+	options, err := cacheOptions([]string{"one", "two"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(options.DefaultNamespaces) != 2 {
+		t.Errorf("namespaces are %v", options.DefaultNamespaces)
+	}
+	fields := []metav1.ManagedFieldsEntry{{Manager: "seinode-controller"}}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{ManagedFields: fields}}
+	if _, err := options.DefaultTransform(service); err != nil || service.ManagedFields != nil {
+		t.Errorf("a Service keeps %v (%v)", service.ManagedFields, err)
+	}
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{ManagedFields: fields}}
+	for obj, by := range options.ByObject {
+		if _, ok := obj.(*appsv1.StatefulSet); ok {
+			if _, err := by.Transform(set); err != nil {
+				t.Fatal(err)
+			}
+			if len(set.ManagedFields) != 1 {
+				t.Error("a StatefulSet lost its managed fields; what we applied before cannot be known")
+			}
+			return
+		}
+	}
+	t.Error("StatefulSets have no transform of their own")
+}
+
+func TestCache_Secrets_HoldNothingSecret(t *testing.T) {
+	meta := metav1.ObjectMeta{
+		Name: "key", ResourceVersion: "7", ManagedFields: []metav1.ManagedFieldsEntry{{}},
+		Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: `{"data":{"key":"c2VjcmV0"}}`},
+	}
+	partial := &metav1.PartialObjectMetadata{ObjectMeta: *meta.DeepCopy()}
+	whole := &corev1.Secret{ObjectMeta: *meta.DeepCopy(), Data: map[string][]byte{"key": []byte("secret")}, StringData: map[string]string{"a": "b"}}
+	for _, obj := range []metav1.Object{partial, whole} {
+		if _, err := bareMetadata(obj); err != nil {
+			t.Fatal(err)
+		}
+		if obj.GetAnnotations() != nil || obj.GetManagedFields() != nil || obj.GetName() != "key" || obj.GetResourceVersion() != "7" {
+			t.Errorf("%T became %+v", obj, obj)
+		}
+	}
+	if whole.Data != nil || whole.StringData != nil {
+		t.Error("the content is still there")
+	}
+}
