@@ -42,7 +42,7 @@ func (t *Tasks) assemble(ctx context.Context, task engine.Task, p wire.AssembleG
 	if err != nil {
 		return nil, err
 	}
-	return wire.AssembledGenesis{Genesis: packed, GenesisHash: hash}, nil
+	return wire.AssembledGenesis{Genesis: packed, GenesisHash: hash, Warnings: warnings(plan)}, nil
 }
 
 // assembled builds the genesis of a blueprint once and keeps it: a repeat gives
@@ -68,6 +68,15 @@ func (t *Tasks) assembled(ctx context.Context, records engine.Records, plan blue
 	}
 	hash := hashOf(data)
 	return data, hash, completion.Save(records, api.AssembleGenesis, plan, hash)
+}
+
+// warnings names what makes a valid genesis useless. A node leaves block sync
+// only with two peers, or when it is the only validator.
+func warnings(plan blueprint) []string {
+	if len(plan.Gentxs) != 2 {
+		return nil
+	}
+	return []string{"a chain of two validators starts only when a third node is connected to both"}
 }
 
 func hashOf(data []byte) string {
@@ -115,7 +124,7 @@ func (t *Tasks) assembleAndUpload(ctx context.Context, task engine.Task, p wire.
 	if err := t.uploadGenesis(ctx, bucket, data, peers); err != nil {
 		return nil, err
 	}
-	return wire.UploadedGenesis{GenesisHash: hash}, t.Node.Mark(assembleMark)
+	return wire.UploadedGenesis{GenesisHash: hash, Warnings: warnings(plan)}, t.Node.Mark(assembleMark)
 }
 
 func (t *Tasks) uploadGenesis(ctx context.Context, bucket *objectstore.Bucket, data []byte, peers []string) error {

@@ -160,7 +160,8 @@ type AssembledGenesis struct {
 	// Genesis is the file, compressed by gzip, in base64: what configure-genesis takes.
 	Genesis string `json:"genesis"`
 	// GenesisHash is the SHA-256 of the file in hex.
-	GenesisHash string `json:"genesisHash"`
+	GenesisHash string   `json:"genesisHash"`
+	Warnings    []string `json:"warnings,omitempty"`
 }
 
 // NodeRef names a validator of the ceremony.
@@ -201,7 +202,8 @@ func (p *AssembleAndUploadGenesis) Validate() error {
 
 // UploadedGenesis is the result of assemble-and-upload-genesis.
 type UploadedGenesis struct {
-	GenesisHash string `json:"genesisHash"`
+	GenesisHash string   `json:"genesisHash"`
+	Warnings    []string `json:"warnings,omitempty"`
 }
 
 // ConfigureGenesis asks for the genesis file. Without Genesis it comes from the

@@ -1,0 +1,143 @@
+package sidecar_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+)
+
+// snapshotting makes a node keep snapshots that others can sync from.
+var snapshotting = map[string]string{
+	"storage.state_store.enable":   "true",
+	"storage.snapshot_interval":    "4",
+	"storage.snapshot_keep_recent": "20",
+}
+
+// A chain of four validators serves all tests that need peers.
+func TestFourValidators_WithoutABucket(t *testing.T) {
+	bucket := "file://" + t.TempDir()
+	validators := make([]*node, 4)
+	for i := range validators {
+		validators[i] = newNode(t, "four-1", fmt.Sprintf("v%d", i), bucket)
+	}
+	genesis := ceremony(validators, snapshotting)
+	for _, v := range validators {
+		v.start()
+	}
+	for _, v := range validators {
+		v.awaitHeight(5)
+	}
+	t.Run("a fifth node joins by state sync", func(t *testing.T) { stateSync(t, validators, genesis) })
+	t.Run("a snapshot moves through a bucket", func(t *testing.T) { moveSnapshot(t, validators, genesis, bucket) })
+	t.Run("a comparison finds no difference", func(t *testing.T) { compare(t, validators, bucket) })
+}
+
+func stateSync(t *testing.T, validators []*node, genesis wire.AssembledGenesis) {
+	validators[0].awaitHeight(10) // two snapshots and some blocks on top
+	n := newNode(t, "four-1", "fifth", "")
+	n.identity()
+	n.join(genesis)
+	n.configure("full", map[string]string{"state_sync.discovery_time": "5s"})
+	n.connect(validators)
+	found := do[wire.StateSync](n, api.ConfigureStateSync, wire.ConfigureStateSync{
+		RPCServers: []string{validators[0].witness(), validators[1].witness()},
+	})
+	if found.TrustHeight < 1 || len(found.TrustHash) != 64 || len(found.RPCServers) != 2 || len(found.Warnings) != 0 {
+		t.Errorf("state sync is set to %+v", found)
+	}
+	n.start()
+	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionCatchingUp, Timeout: "120s"})
+	status, err := n.rpc().Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status.SyncInfo.EarliestBlockHeight < 4 {
+		t.Errorf("the node has block %d, so it did not begin with a snapshot", status.SyncInfo.EarliestBlockHeight)
+	}
+	t.Logf("first block %d, now at %d", status.SyncInfo.EarliestBlockHeight, status.SyncInfo.LatestBlockHeight)
+	n.pod.kill()
+}
+
+func moveSnapshot(t *testing.T, validators []*node, genesis wire.AssembledGenesis, bucket string) {
+	up := do[wire.UploadedSnapshot](validators[0], api.SnapshotUploadOnce, nil)
+	if up.Outcome != wire.OutcomeUploaded || up.Height < 4 {
+		t.Fatalf("upload: %+v", up)
+	}
+	n := newNode(t, "four-1", "restored", bucket)
+	n.identity()
+	down := do[wire.RestoredSnapshot](n, api.SnapshotRestore, nil)
+	if down.Height != up.Height || !down.Verified {
+		t.Errorf("restore: %+v", down)
+	}
+	n.join(genesis)
+	n.configure("full", nil)
+	n.connect(validators)
+	do[wire.StateSync](n, api.ConfigureStateSync, wire.ConfigureStateSync{
+		UseLocalSnapshot: true, RPCServers: []string{validators[0].witness(), validators[1].witness()},
+	})
+	n.start()
+	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionCatchingUp, Timeout: "120s"})
+	status, err := n.rpc().Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status.SyncInfo.EarliestBlockHeight <= up.Height-1 {
+		t.Errorf("the node has block %d, so it did not begin with the snapshot of %d", status.SyncInfo.EarliestBlockHeight, up.Height)
+	}
+	t.Logf("snapshot %d, first block %d, now at %d", up.Height, status.SyncInfo.EarliestBlockHeight, status.SyncInfo.LatestBlockHeight)
+	n.pod.kill()
+}
+
+func compare(t *testing.T, validators []*node, bucket string) {
+	v := validators[2]
+	id := v.Submit(api.ResultExport, "", wire.ResultExport{
+		Bucket: bucket, Prefix: "compare/", CanonicalRPC: "http://" + validators[3].witness(), MigrationMode: true,
+	})
+	var last int64
+	for last < 10 {
+		got, err := v.Client().Get(t.Context(), id, 0)
+		if err != nil || got.Status != api.TaskRunning {
+			t.Fatalf("comparison: %+v, %v", got, err)
+		}
+		if got.Progress != nil {
+			last = got.Progress.Done
+		}
+	}
+	if err := v.Client().Delete(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+}
+
+// Three, because two never start: a node trusts itself to be in sync only with
+// two peers.
+func TestThreeValidators_WithABucket(t *testing.T) {
+	bucket := "file://" + t.TempDir()
+	var validators []*node
+	for i := range 3 {
+		validators = append(validators, newNode(t, "three-1", fmt.Sprintf("v-%d", i), bucket))
+	}
+	assemble := wire.AssembleAndUploadGenesis{AccountBalance: balance, Namespace: "ns", Overrides: slowChain}
+	for _, v := range validators {
+		v.identity()
+		v.gentx()
+		do[any](v, api.UploadGenesisArtifacts, wire.UploadGenesisArtifacts{NodeName: v.name})
+		assemble.Nodes = append(assemble.Nodes, wire.NodeRef{Name: v.name})
+	}
+	genesis := do[wire.UploadedGenesis](validators[0], api.AssembleAndUploadGenesis, assemble)
+	for _, v := range validators {
+		do[wire.ConfiguredGenesis](v, api.ConfigureGenesis, wire.ConfigureGenesis{ExpectedGenesisHash: genesis.GenesisHash})
+		v.configure("validator", nil)
+		peers := do[wire.Peers](v, api.SetGenesisPeers, nil)
+		if len(peers.Peers) != 2 {
+			t.Errorf("%s has peers %v, want the two others", v.name, peers.Peers)
+		}
+		// The bucket names pods of a cluster; here they are on this machine.
+		v.connect(validators)
+		v.start()
+	}
+	for _, v := range validators {
+		v.awaitHeight(5)
+	}
+}
