@@ -9,6 +9,3 @@ package seid
 
 // BinaryName is the name of the chain binary, and the comm of its process.
 const BinaryName = "seid"
-
-// Denom is the only denomination that pays fees and deposits.
-const Denom = "usei"

@@ -17,7 +17,6 @@ const (
 	PortEVMRPC  int32 = 8545
 	PortEVMWS   int32 = 8546
 	PortGRPC    int32 = 9090
-	PortGRPCWeb int32 = 9091
 	PortREST    int32 = 1317
 	PortP2P     int32 = 26656
 	PortRPC     int32 = 26657

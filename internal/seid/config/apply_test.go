@@ -279,17 +279,17 @@ func TestApply_SameValueTwice_IsNoContradiction(t *testing.T) {
 	}})
 }
 
-func TestOverrideSets_AreAccepted(t *testing.T) {
-	snapshots := config.SnapshotGenerationOverrides(3)
-	out := apply(t, initFiles(t, "full"), config.Intent{Mode: "full", Overrides: merged(snapshots, config.ReplayerOverrides())})
+func TestApply_SnapshotsOnAFullNode_AreAccepted(t *testing.T) {
+	out := apply(t, initFiles(t, "full"), config.Intent{Mode: "full", Overrides: map[string]string{
+		"storage.snapshot_interval": "2000", "storage.snapshot_keep_recent": "3",
+		"storage.pruning_keep_recent": "50000", "storage.pruning_keep_every": "0", "chain.min_retain_blocks": "50000",
+	}})
 	wantValues(t, out, map[string]any{
-		"app.toml:state-sync.snapshot-interval":               int64(2000),
-		"app.toml:state-sync.snapshot-keep-recent":            int64(3),
-		"app.toml:iavl.pruning-keep-recent":                   "50000",
-		"app.toml:min-retain-blocks":                          int64(50000),
-		"config.toml:p2p.max-connections":                     int64(500),
-		"app.toml:state-commit.sc-keep-recent":                int64(2),
-		"app.toml:state-commit.sc-snapshot-min-time-interval": int64(3600),
+		"app.toml:state-sync.snapshot-interval":    int64(2000),
+		"app.toml:state-sync.snapshot-keep-recent": int64(3),
+		"app.toml:iavl.pruning-keep-recent":        "50000",
+		"app.toml:iavl.pruning-keep-every":         "0",
+		"app.toml:min-retain-blocks":               int64(50000),
 	})
 }
 

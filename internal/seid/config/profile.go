@@ -100,27 +100,3 @@ func workers(mode seid.Mode, cpus int) []setting {
 	}
 	return append(settings, setting{key: "evm.worker_pool_size", value: strconv.Itoa(min(2*cpus, 64))})
 }
-
-// SnapshotGenerationOverrides are the overrides that make a node take a state
-// snapshot every 2000 blocks and keep the given number of them.
-func SnapshotGenerationOverrides(keepRecent int) map[string]string {
-	return map[string]string{
-		"storage.snapshot_interval":    "2000",
-		"storage.snapshot_keep_recent": strconv.Itoa(keepRecent),
-		"storage.pruning_keep_recent":  "50000",
-		"storage.pruning_keep_every":   "0",
-		"chain.min_retain_blocks":      "50000",
-		"network.p2p.max_connections":  "500",
-		"network.p2p.send_rate":        "20971520",
-		"network.p2p.recv_rate":        "20971520",
-	}
-}
-
-// ReplayerOverrides are the overrides that make a full node a replayer.
-func ReplayerOverrides() map[string]string {
-	return map[string]string{
-		"storage.state_commit.async_commit_buffer":                "100",
-		"storage.state_commit.memiavl.snapshot_keep_recent":       "2",
-		"storage.state_commit.memiavl.snapshot_min_time_interval": "3600",
-	}
-}
