@@ -7,6 +7,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -35,6 +37,10 @@ func Main(prepare func(flags *flag.FlagSet) run) func() int {
 			}
 			return 2
 		}
+		// The node's programs are in folders that not every shell of root looks into.
+		if err := os.Setenv("PATH", os.Getenv("PATH")+":/usr/local/sbin:/usr/sbin:/sbin"); err != nil {
+			return 1
+		}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		if err := command(ctx); err != nil {
@@ -58,7 +64,8 @@ func client(l layout.Layout) (kubernetes.Interface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	config.QPS, config.Burst = 50, 100
+	// The cluster is on this machine, whatever proxy the environment names.
+	config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)

@@ -30,8 +30,8 @@ func down(ctx context.Context, l layout.Layout) error {
 		fmt.Fprintln(os.Stderr, "there is no cluster in "+l.Dir)
 		return nil
 	}
-	if os.Geteuid() != 0 {
-		return fmt.Errorf("ending the cluster needs root: run it with sudo")
+	if err := host.RequireRoot(); err != nil {
+		return err
 	}
 	if err := lock(l); err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 )
 
 // awaitReady goes through what must come true, in order, and says when each did. What the node said of itself
-// before the given time does not count.
+// before the given time does not count; the zero time means that all counts.
 func awaitReady(ctx context.Context, l layout.Layout, since time.Time, progress io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, layout.StartTimeout)
 	defer cancel()
@@ -88,7 +88,7 @@ func createStorageClass(ctx context.Context, clients kubernetes.Interface) error
 
 // nodeReadySince also wants a sign of life: after a crash the API still holds what the kubelet said before.
 func nodeReadySince(ctx context.Context, clients kubernetes.Interface, since time.Time) error {
-	if err := nodeReady(ctx, clients); err != nil {
+	if err := nodeReady(ctx, clients); err != nil || since.IsZero() {
 		return err
 	}
 	lease, err := clients.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, layout.NodeName, metav1.GetOptions{})

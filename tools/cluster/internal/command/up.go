@@ -38,6 +38,9 @@ func Up(flags *flag.FlagSet) run {
 }
 
 func up(ctx context.Context, l layout.Layout, progress io.Writer) error {
+	if err := host.RequireRoot(); err != nil {
+		return err
+	}
 	if err := lock(l); err != nil {
 		return err
 	}
@@ -58,7 +61,11 @@ func up(ctx context.Context, l layout.Layout, progress io.Writer) error {
 	if err := host.Preflight(ctx, l, progress); err != nil {
 		return err
 	}
-	if record == nil {
+	// A new cluster knows nothing of its node yet, so all it hears is fresh.
+	var since time.Time
+	if record != nil {
+		since = time.Now()
+	} else {
 		record = &host.Record{Version: kubernetesVersion(), Network: l.Network.String()}
 		if err := makeCredentials(l, time.Now()); err != nil {
 			return err
@@ -68,11 +75,10 @@ func up(ctx context.Context, l layout.Layout, progress io.Writer) error {
 		return err
 	}
 	_, _ = fmt.Fprintf(progress, "starting Kubernetes %s in %s\n", record.Version, l.Dir)
-	began := time.Now()
 	if err := host.Start(ctx, l, record); err != nil {
 		return stopAfter(l, record, err)
 	}
-	if err := awaitReady(ctx, l, began, progress); err != nil {
+	if err := awaitReady(ctx, l, since, progress); err != nil {
 		return stopAfter(l, record, err)
 	}
 	return nil

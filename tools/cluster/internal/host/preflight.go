@@ -34,11 +34,16 @@ var packages = map[string]string{
 	"ip":               "iproute2",
 }
 
-// Preflight says in one line why a cluster cannot run here, and installs missing Debian packages.
-func Preflight(ctx context.Context, l layout.Layout, progress io.Writer) error {
+// RequireRoot comes before anything that touches the state folder.
+func RequireRoot() error {
 	if os.Geteuid() != 0 {
 		return fmt.Errorf("running pods needs root: run it with sudo; %s", elsewhere)
 	}
+	return nil
+}
+
+// Preflight says in one line why a cluster cannot run here, and installs missing Debian packages.
+func Preflight(ctx context.Context, l layout.Layout, progress io.Writer) error {
 	if err := installPackages(ctx, progress); err != nil {
 		return err
 	}

@@ -126,6 +126,8 @@ func spawn(l layout.Layout) (*exec.Cmd, *os.File, error) {
 	cmd := exec.CommandContext(context.Background(), self, "supervise", "--state-dir="+l.Dir, "--network="+l.Network.String())
 	cmd.Args[0] = "cluster"
 	cmd.Dir = "/"
+	// Nothing else of the caller's environment concerns the node, least of all a proxy.
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/root"}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = gate, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Setsid:     true,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -35,6 +36,10 @@ func New(dir, network string) (Layout, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return Layout{}, fmt.Errorf("resolving --state-dir: %w", err)
+	}
+	// The node has a /run of its own, which would hide a state folder there.
+	if strings.HasPrefix(abs, "/run/") || strings.HasPrefix(abs, "/proc/") {
+		return Layout{}, fmt.Errorf("--state-dir %s: choose a folder on a disk", abs)
 	}
 	prefix, err := netip.ParsePrefix(network)
 	if err != nil {
