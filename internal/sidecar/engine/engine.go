@@ -44,6 +44,7 @@ type Config struct {
 type Engine struct {
 	store    *store
 	keep     retention
+	limit    int // of unfinished tasks
 	handlers map[api.TaskType]Handler
 	gate     gate
 	clock    clock.Clock
@@ -76,6 +77,7 @@ func Open(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		keep:     defaultRetention,
+		limit:    maxUnfinished,
 		clock:    cfg.Clock,
 		log:      cmp.Or(cfg.Log, slog.Default()),
 		queue:    newQueue(readOnlyTasks),

@@ -329,6 +329,25 @@ func TestList_ShowsNewestFirstAndNoHugeParameters(t *testing.T) {
 	}
 }
 
+func TestSubmit_TooManyUnfinishedTasks_AreRefusedButTheGateMoves(t *testing.T) {
+	began := make(chan string, 3)
+	b := open(t, blockingHandler([]Group{GroupData}, began))
+	b.limit = 3
+	ids := []string{b.submit(blocking, "", ""), b.submit(blocking, "", ""), b.submit(blocking, "", "")}
+	_, err := b.Submit(api.TaskRequest{Type: blocking})
+	if d := api.DetailOf(err); err == nil || d.Code != api.CodeUnavailable || !d.Retryable {
+		t.Errorf("%v %+v", err, d)
+	}
+	b.await(b.submit(api.MarkReady, "", ""))
+	if !b.Ready() {
+		t.Error("the gate is stuck")
+	}
+	if err := b.Delete(ids[2]); err != nil {
+		t.Fatal(err)
+	}
+	b.submit(blocking, "", "")
+}
+
 func TestOpen_HandlerGivenTwice_IsRefused(t *testing.T) {
 	_, err := Open(Config{Path: filepath.Join(t.TempDir(), "s"), Handlers: []Handler{echoHandler(), echoHandler()}})
 	if err == nil || !strings.Contains(err.Error(), "echo is given twice") {

@@ -72,7 +72,7 @@ func (e *Engine) accept(h Handler, req api.TaskRequest, run int) error {
 	unfinished := len(e.jobs)
 	e.mu.Unlock()
 	// The gate must move even when everything else is stuck.
-	if unfinished >= maxUnfinished && !isGateTask(h.Type) {
+	if unfinished >= e.limit && !isGateTask(h.Type) {
 		return api.Retryable(api.CodeUnavailable, fmt.Errorf("%d tasks are unfinished already", unfinished))
 	}
 	now := e.clock.Now().UTC()

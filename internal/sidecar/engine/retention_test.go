@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+func TestRetention_KeepsTheNewestAndEverythingThatRuns(t *testing.T) {
+	began := make(chan string, 1)
+	b := open(t, echoHandler(), blockingHandler([]Group{GroupData}, began))
+	b.keep = retention{tasks: 3, bytes: 1 << 20, age: time.Hour}
+	running := b.submit(blocking, "", "")
+	<-began
+	ids := make([]string, 6)
+	for i := range ids {
+		ids[i] = b.submit(echo, "", "")
+		b.await(ids[i])
+	}
+	tasks, err := b.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{ids[5], ids[4], ids[3], running}, idsOf(tasks)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRetention_LargeParameters_DoNotPileUp(t *testing.T) {
+	b := open(t, echoHandler())
+	b.keep = retention{tasks: 1000, bytes: 25_000, age: time.Hour}
+	ids := make([]string, 5)
+	for i := range ids {
+		ids[i] = b.submit(echo, "", `{"say":"`+strings.Repeat("x", 5_000)+`"}`) // about 10 kB with its result
+		b.await(ids[i])
+	}
+	huge := b.submit(echo, "", `{"say":"`+strings.Repeat("x", 30_000)+`"}`)
+	b.await(huge)
+	tasks, err := b.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{huge}, idsOf(tasks)); diff != "" {
+		t.Errorf("the newest is kept whatever its size: %s", diff)
+	}
+	small := b.submit(echo, "", "")
+	if tasks, err = b.List(); err != nil || len(tasks) != 1 || tasks[0].ID != small {
+		t.Errorf("%v %v", idsOf(tasks), err)
+	}
+}
+
+func TestRetention_LetsGoOfOldTasksByTheHour(t *testing.T) {
+	fake := clocktesting.NewFakeClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
+	b := openAt(t, filepath.Join(t.TempDir(), "s"), fake, echoHandler())
+	id := b.submit(echo, "", "")
+	b.await(id)
+	fake.Step(29 * 24 * time.Hour)
+	if _, err := b.Get(id); err != nil {
+		t.Fatalf("after 29 days: %v", err)
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		if fake.HasWaiters() {
+			fake.Step(time.Hour)
+		}
+		if _, err := b.Get(id); codeOf(err) == api.CodeNotFound {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("never let go")
+		}
+	}
+	if age := fake.Since(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)); age < 30*24*time.Hour {
+		t.Errorf("let go after %v", age)
+	}
+}
