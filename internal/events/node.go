@@ -9,7 +9,8 @@ import (
 
 // ForNode lists the events of a node that went from one state to the next. Both
 // states are as stored, so that each transition is told once, also across
-// restarts. From creation to Running that is two: to Initializing and to Running.
+// restarts. From creation to Running there is one: that a new node is being brought
+// up goes without saying.
 func ForNode(before, after *seiv1.SeiNode) []Event {
 	var list []Event
 	if e, ok := phaseEvent(before.Status.Phase, after.Status.Phase); ok {
@@ -32,6 +33,9 @@ func phaseEvent(from, to seiv1.SeiNodePhase) (Event, bool) {
 	}
 	if from == "" {
 		from = seiv1.NodePending
+	}
+	if from == seiv1.NodePending && to == seiv1.NodeInitializing {
+		return Event{}, false
 	}
 	return New(PhaseChanged, "phase changed from %s to %s", from, to), true
 }

@@ -23,14 +23,17 @@ func state(phase seiv1.SeiNodePhase, conditions ...[3]string) *seiv1.SeiNode {
 }
 
 func reasons(list []events.Event) []events.Reason {
-	var names []events.Reason
+	if len(list) == 0 {
+		return nil
+	}
+	names := make([]events.Reason, 0, len(list))
 	for _, e := range list {
 		names = append(names, e.Reason)
 	}
 	return names
 }
 
-func TestForNode_FromCreationToRunning_TwoEvents(t *testing.T) {
+func TestForNode_FromCreationToRunning_OneEvent(t *testing.T) {
 	life := []*seiv1.SeiNode{
 		state(""),
 		state(seiv1.NodePending, [3]string{"Paused", "False", "NotPaused"}, [3]string{"Ready", "False", "Initializing"}, [3]string{"SidecarReady", "False", "NotApplicable"}),
@@ -42,12 +45,11 @@ func TestForNode_FromCreationToRunning_TwoEvents(t *testing.T) {
 	}
 	life[3].Status.LastPlan = &seiv1.PlanSummary{ID: "p", Outcome: seiv1.OutcomeComplete}
 	life[4].Status.LastPlan = life[3].Status.LastPlan
-	var all []events.Event
+	all := make([]events.Event, 0, 2)
 	for i := range life[1:] {
 		all = append(all, events.ForNode(life[i], life[i+1])...)
 	}
 	want := []events.Event{
-		{Reason: events.PhaseChanged, Note: "phase changed from Pending to Initializing"},
 		{Reason: events.PhaseChanged, Note: "phase changed from Initializing to Running"},
 	}
 	if diff := cmp.Diff(want, all); diff != "" {

@@ -51,14 +51,16 @@ const (
 // Catalogue lists every reason.
 func Catalogue() []Entry {
 	return []Entry{
-		{PhaseChanged, normal, "ChangePhase", "The node went from one phase to another; the note names both. The first phase, Pending, is not announced."},
+		{PhaseChanged, normal, "ChangePhase", "The node went from one phase to another; the note names both. " +
+			"That a new node leaves Pending for Initializing is not announced."},
 		{Paused, normal, "Pause", "`spec.paused` was set: the pod is stopped and plans stand still."},
 		{Resumed, normal, "Resume", "`spec.paused` was taken back."},
 		{UpdateStarted, normal, "Update", "The pod is about to be replaced; the note says why."},
 		{UpdateComplete, normal, "FinishUpdate", "The replaced pod runs what the spec asks for."},
 		{PlanFailed, warning, "RunPlan", "A plan ended without reaching its goal; the note names the task and its last error. " +
 			"On a node in phase Failed a spec change or a new value of the annotation `sei.io/retry` starts over."},
-		{SidecarReadinessLost, warning, "ProbeSidecar", "The sidecar of a running node holds the start gate closed, which means that its pod was replaced. A mark-ready plan follows."},
+		{SidecarReadinessLost, warning, "ProbeSidecar", "The sidecar of a running node holds the start gate closed, " +
+			"which means that its pod was replaced. A mark-ready plan follows."},
 		{SidecarReadinessRestored, normal, "MarkReady", "The start gate is open again."},
 		{PodCrashLooping, warning, "ObservePod", "A container of the pod keeps ending; the note names it and its last exit."},
 		{ImagePullFailed, warning, "PullImage", "An image of the pod cannot be pulled; the note names it."},
@@ -67,7 +69,8 @@ func Catalogue() []Entry {
 		{PVCInvalid, warning, "RefuseVolume", "The imported volume can never be used as it is; the note says what to change."},
 		{KeyNotReady, warning, "ValidateKey", "A Secret with a key is missing or on its way out; the operator keeps looking."},
 		{KeyInvalid, warning, "RefuseKey", "A Secret does not hold what it should; the note names the Secret and the data key."},
-		{KeyInUse, warning, "ReserveKey", "The consensus key is reserved for another node. Starting this one could sign twice, so it waits; the note names the holder."},
+		{KeyInUse, warning, "ReserveKey", "The consensus key is reserved for another node. " +
+			"Starting this one could sign twice, so it waits; the note names the holder."},
 		{StatefulSetRecreated, warning, "CreateStatefulSet", "The node's StatefulSet had been deleted and was made again."},
 		{StatefulSetNotOurs, warning, "AdoptStatefulSet", "A StatefulSet of the node's name belongs to someone else. Rename or delete it."},
 		{ImpostorDeleted, warning, "DeleteStatefulSet", "Someone had replaced the node's StatefulSet by another of the same name; that one was deleted."},

@@ -42,7 +42,7 @@ func TestCatalogue_HoldsEveryConstantOnce(t *testing.T) {
 		declared = append(declared, value)
 		return true
 	})
-	var listed []string
+	listed := make([]string, 0, len(events.Catalogue()))
 	actions := map[string]bool{}
 	word := regexp.MustCompile(`^[A-Z][A-Za-z]{1,127}$`)
 	for _, e := range events.Catalogue() {

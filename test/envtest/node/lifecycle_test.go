@@ -21,7 +21,7 @@ func TestFullNode_FromNothingToInSync_WritesLittleAndThenNothing(t *testing.T) {
 		t.Errorf("conflicts:\n%s", conflicts.Table())
 	}
 	seen := map[string]int{}
-	for _, task := range w.sidecars.Submissions("full") {
+	for _, task := range w.sidecars.Submissions(w.key("full")) {
 		seen[string(task)]++
 	}
 	for task, times := range seen {

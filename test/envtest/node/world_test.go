@@ -40,7 +40,9 @@ type world struct {
 	config   *rest.Config
 	recorder *envtest.Recorder
 	platform *platform.Config
-	stop     func()
+	// metricsAddress is where the operator serves metrics; "0" for nowhere.
+	metricsAddress string
+	stop           func()
 }
 
 // newWorld makes a world without an operator.
@@ -54,6 +56,7 @@ func newWorld(t *testing.T) *world {
 	w.platform = platform.Default()
 	w.platform.Images.Sidecar = "sidecar:1"
 	w.platform.Storage.Default.Size = ptr(resource.MustParse("1Gi"))
+	w.metricsAddress = "0"
 	w.stop = func() {}
 	t.Cleanup(func() { w.stop() })
 	return w
@@ -80,7 +83,7 @@ func (w *world) startOperator() {
 	ctx, cancel := context.WithCancel(context.Background())
 	mgr, err := manager.New(ctx, w.config, manager.Config{
 		Platform: w.platform, Namespace: w.ns, WatchNamespaces: []string{w.ns}, Concurrency: manager.DefaultConcurrency,
-		MetricsAddress: "0", ProbeAddress: "0", ShutdownTimeout: 10 * time.Second, SidecarTokenFile: token,
+		MetricsAddress: w.metricsAddress, InsecureMetrics: true, ProbeAddress: "0", ShutdownTimeout: 10 * time.Second, SidecarTokenFile: token,
 	})
 	if err != nil {
 		cancel()
@@ -191,3 +194,6 @@ func (w *world) bringUp(node *v1alpha1.SeiNode) *v1alpha1.SeiNode {
 	w.create(node)
 	return w.await(node.Name, settled)
 }
+
+// key is how the simulated sidecars call a node.
+func (w *world) key(name string) string { return w.ns + "/" + name }
