@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the generated pages of docs/: api.md, metrics.md and events.md. Running it twice changes nothing.
+# Makes the generated pages of docs/. Running it twice changes nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,4 +11,5 @@ hack/tool.sh github.com/elastic/crd-ref-docs@v0.3.0 \
   --log-level=ERROR \
   --output-path=docs/api.md
 go run ./internal/metrics/gendocs
-go test ./internal/events -run Docs -count=1 -update >/dev/null
+go test ./internal/events ./cmd/manager -run Docs -count=1 -update >/dev/null
+go test ./internal/seid/config -run KeyReference -count=1 -update >/dev/null
