@@ -36,20 +36,24 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	flags.SortFlags = false
 
 	flags.StringVar(&s.configFile, "config", "", "platform configuration file; without one every setting has its default")
-	flags.StringVar(&m.Namespace, "namespace", ownNamespace(getenv), "the operator's own namespace, for leader election and key reservations (default $POD_NAMESPACE)")
+	flags.StringVar(&m.Namespace, "namespace", ownNamespace(getenv),
+		"the operator's own namespace, for leader election and key reservations (default $POD_NAMESPACE)")
 	flags.StringSliceVar(&m.WatchNamespaces, "watch-namespace", nil, "namespace to work in, may be repeated; without one all are")
 	flags.IntVar(&m.Concurrency, "concurrency", manager.DefaultConcurrency, "how many objects of a kind are worked on at once")
 	flags.StringVar(&m.MetricsAddress, "metrics-bind-address", manager.DefaultMetricsAddress, "address of the metrics endpoint; 0 for none")
 	flags.BoolVar(&m.InsecureMetrics, "insecure-metrics", false, "serve metrics over plain HTTP, without authentication")
-	flags.StringVar(&m.MetricsCertDir, "metrics-cert-dir", "", "folder with tls.crt and tls.key of the metrics endpoint; without one a certificate is made at start")
+	flags.StringVar(&m.MetricsCertDir, "metrics-cert-dir", "",
+		"folder with tls.crt and tls.key of the metrics endpoint; without one a certificate is made at start")
 	flags.StringVar(&m.ProbeAddress, "health-probe-bind-address", manager.DefaultProbeAddress, "address of /healthz and /readyz; 0 for none")
 	flags.BoolVar(&m.LeaderElection, "leader-elect", true, "let one of several replicas work")
 	flags.DurationVar(&m.ShutdownTimeout, "shutdown-timeout", manager.DefaultShutdownTimeout, "how long reconciles may take to end after a signal")
 	flags.StringVar(&m.SidecarTokenFile, "sidecar-token-file", manager.DefaultTokenFile,
 		"projected service-account token of audience sei-sidecar; empty to show none, which sidecars refuse")
-	flags.StringSliceVar(&m.SidecarSubjects, "sidecar-subject", nil, "further token subject that sidecars shall accept, for example system:serviceaccount:ops:oncall")
+	flags.StringSliceVar(&m.SidecarSubjects, "sidecar-subject", nil,
+		"further token subject that sidecars shall accept, for example system:serviceaccount:ops:oncall")
 	flags.BoolVar(&m.EC2, "ec2-peers", true, "let peer sources of type ec2Tags ask AWS")
-	flags.Float32Var(&s.qps, "kube-api-qps", -1, "limit of requests per second to the API server; below 0 leaves it to the API server's own priority and fairness")
+	flags.Float32Var(&s.qps, "kube-api-qps", -1,
+		"limit of requests per second to the API server; below 0 leaves it to the API server's own priority and fairness")
 	flags.IntVar(&s.burst, "kube-api-burst", 100, "burst above --kube-api-qps")
 	flags.StringVar(&s.logLevel, "log-level", "info", "error, info or debug")
 	flags.StringVar(&s.logFormat, "log-format", "json", "json or text")

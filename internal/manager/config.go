@@ -15,7 +15,7 @@ const (
 	DefaultConcurrency     = 10
 	DefaultMetricsAddress  = ":8443"
 	DefaultProbeAddress    = ":8081"
-	DefaultTokenFile       = "/var/run/secrets/sei-sidecar/token"
+	DefaultTokenFile       = "/var/run/secrets/sei-sidecar/token" //nolint:gosec // a path, not a secret
 	DefaultShutdownTimeout = 30 * time.Second
 	leaderElectionID       = "sei-operator.sei.io"
 )

@@ -12,7 +12,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -84,7 +83,7 @@ func options(cfg Config) (ctrl.Options, error) {
 	return ctrl.Options{
 		Scheme: scheme,
 		// Several operators may run in one process, each for its own namespaces.
-		Controller:              ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
+		Controller:              ctrlconfig.Controller{SkipNameValidation: new(true)},
 		Cache:                   cached,
 		Client:                  clientOptions(),
 		Metrics:                 metricsOptions(cfg),
@@ -95,7 +94,7 @@ func options(cfg Config) (ctrl.Options, error) {
 		// The process ends when the manager does, so that the successor may
 		// begin at once.
 		LeaderElectionReleaseOnCancel: true,
-		GracefulShutdownTimeout:       ptr.To(cfg.ShutdownTimeout),
+		GracefulShutdownTimeout:       new(cfg.ShutdownTimeout),
 	}, nil
 }
 

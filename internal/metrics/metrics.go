@@ -26,7 +26,7 @@ type Metrics struct {
 var Default = sync.OnceValue(func() *Metrics {
 	m, err := New(ctrlmetrics.Registry, time.Now)
 	if err != nil {
-		panic(err) // a name is declared twice: every test of this package fails too
+		panic(err) //nolint:forbidigo // a name is declared twice: every test of this package fails too
 	}
 	return m
 })
@@ -75,7 +75,7 @@ var statusPatches = map[string]string{
 func (m *Metrics) StatusPatches(kind string) statuspatch.CountFunc {
 	name, ok := statusPatches[kind]
 	if !ok {
-		panic("metrics: no status patches are counted for kind " + kind)
+		panic("metrics: no status patches are counted for kind " + kind) //nolint:forbidigo // a mistake in the wiring
 	}
 	counter := m.counters[name]
 	return func(namespace, name string, result statuspatch.Result) {

@@ -165,12 +165,13 @@ func TestStatusPatches_ForeignKind_Panics(t *testing.T) {
 
 // A3.
 func TestDefault_IsInTheRegistryTheManagerServes(t *testing.T) {
-	metrics.Default().SetBuildInfo("v1.2.3", "abc")
+	m := metrics.Default()
+	m.SetBuildInfo("v1.2.3", "abc")
 	lines := series(t, ctrlmetrics.Registry, metrics.NameBuildInfo)
 	if len(lines) != 1 || !strings.Contains(lines[0], `version="v1.2.3"`) {
 		t.Errorf("build info is %v", lines)
 	}
-	if metrics.Default() != metrics.Default() {
+	if again := metrics.Default(); again != m {
 		t.Error("two defaults")
 	}
 }

@@ -1,5 +1,7 @@
 package metrics
 
+import "slices"
+
 // Names of the metrics.
 const (
 	NameNodeStatusPatches       = "seinode_status_patches_total"
@@ -58,12 +60,7 @@ type Declaration struct {
 
 // PerObject reports whether the metric has series per object.
 func (d Declaration) PerObject() bool {
-	for _, l := range d.Labels {
-		if l == labelName {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(d.Labels, labelName)
 }
 
 // From a second to a day: a first sync may take hours.

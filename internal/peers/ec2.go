@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
@@ -91,7 +92,8 @@ func (e *EC2) client(ctx context.Context, region string) (*ec2.Client, error) {
 	if client, ok := e.clients[region]; ok {
 		return client, nil
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
+	// The SDK would write lines of its own into our log; what matters is in the errors.
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithLogger(logging.Nop{}))
 	if err != nil {
 		return nil, fmt.Errorf("loading the AWS configuration: %w", err)
 	}
@@ -104,7 +106,8 @@ func (e *EC2) client(ctx context.Context, region string) (*ec2.Client, error) {
 }
 
 func filters(tags map[string]string) []types.Filter {
-	list := []types.Filter{{Name: aws.String("instance-state-name"), Values: []string{string(types.InstanceStateNameRunning)}}}
+	list := make([]types.Filter, 0, 1+len(tags))
+	list = append(list, types.Filter{Name: aws.String("instance-state-name"), Values: []string{string(types.InstanceStateNameRunning)}})
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
 		list = append(list, types.Filter{Name: aws.String("tag:" + name), Values: []string{tags[name]}})
 	}

@@ -94,29 +94,29 @@ func (s *ec2Server) page(w http.ResponseWriter, r *http.Request, found []machine
 	}
 	end := min(start+s.pageSize, len(found))
 	w.Header().Set("Content-Type", "text/xml")
-	fmt.Fprint(w, `<DescribeInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>r</requestId><reservationSet>`)
+	_, _ = fmt.Fprint(w, `<DescribeInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>r</requestId><reservationSet>`)
 	for _, m := range found[start:end] {
-		fmt.Fprintf(w, `<item><instancesSet><item><instanceId>%s</instanceId><dnsName>%s</dnsName><ipAddress>%s</ipAddress><privateIpAddress>%s</privateIpAddress><tagSet>`,
+		_, _ = fmt.Fprintf(w, `<item><instancesSet><item><instanceId>%s</instanceId><dnsName>%s</dnsName><ipAddress>%s</ipAddress><privateIpAddress>%s</privateIpAddress><tagSet>`,
 			m.id, m.publicName, m.publicIP, m.privateIP)
 		for key, value := range m.tags {
-			fmt.Fprint(w, "<item><key>")
+			_, _ = fmt.Fprint(w, "<item><key>")
 			_ = xml.EscapeText(w, []byte(key))
-			fmt.Fprint(w, "</key><value>")
+			_, _ = fmt.Fprint(w, "</key><value>")
 			_ = xml.EscapeText(w, []byte(value))
-			fmt.Fprint(w, "</value></item>")
+			_, _ = fmt.Fprint(w, "</value></item>")
 		}
-		fmt.Fprint(w, `</tagSet></item></instancesSet></item>`)
+		_, _ = fmt.Fprint(w, `</tagSet></item></instancesSet></item>`)
 	}
-	fmt.Fprint(w, `</reservationSet>`)
+	_, _ = fmt.Fprint(w, `</reservationSet>`)
 	if end < len(found) {
-		fmt.Fprintf(w, `<nextToken>page-%d</nextToken>`, end)
+		_, _ = fmt.Fprintf(w, `<nextToken>page-%d</nextToken>`, end)
 	}
-	fmt.Fprint(w, `</DescribeInstancesResponse>`)
+	_, _ = fmt.Fprint(w, `</DescribeInstancesResponse>`)
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `<Response><Errors><Error><Code>%s</Code><Message>no</Message></Error></Errors><RequestID>r</RequestID></Response>`, code)
+	_, _ = fmt.Fprintf(w, `<Response><Errors><Error><Code>%s</Code><Message>no</Message></Error></Errors><RequestID>r</RequestID></Response>`, code)
 }
 
 // connect points the SDK's default configuration at the fake.
@@ -126,7 +126,7 @@ func connect(t *testing.T, server *ec2Server) {
 	t.Cleanup(web.Close)
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL_EC2": web.URL, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_MAX_ATTEMPTS": "1",
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
 		"AWS_PROFILE": "", "AWS_REGION": "", "AWS_CA_BUNDLE": "",
 	} {
 		t.Setenv(name, value)
@@ -140,7 +140,7 @@ func rpcNode(t *testing.T, body string) int32 {
 			http.NotFound(w, r)
 			return
 		}
-		fmt.Fprint(w, body)
+		_, _ = fmt.Fprint(w, body)
 	}))
 	t.Cleanup(web.Close)
 	return int32(web.Listener.Addr().(*net.TCPAddr).Port)

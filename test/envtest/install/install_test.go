@@ -52,8 +52,7 @@ func render(t *testing.T) []*unstructured.Unstructured {
 	}
 	out, err := exec.CommandContext(t.Context(), kubectl, "kustomize", filepath.Join(root, "config", "default")).Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Fatalf("rendering config/default: %v\n%s", err, exit.Stderr)
 		}
 		t.Fatalf("rendering config/default: %v", err)
