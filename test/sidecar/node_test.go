@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
@@ -193,26 +192,4 @@ func (n *node) connect(others []*node) {
 		peers.Peers = append(peers.Peers, other.peer())
 	}
 	do[wire.Peers](n, api.SetGenesisPeers, peers)
-}
-
-// homeWithout is the content of a home, except the parts whose names are given.
-func homeFiles(t testing.TB, home string, skip func(name string) bool) map[string]string {
-	t.Helper()
-	found := map[string]string{}
-	err := filepath.WalkDir(home, func(file string, e os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, _ := filepath.Rel(home, file)
-		if e.IsDir() || skip(rel) || strings.HasPrefix(rel, "sidecar.") {
-			return nil
-		}
-		data, err := os.ReadFile(file)
-		found[rel] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
 }

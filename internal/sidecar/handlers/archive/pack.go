@@ -20,7 +20,7 @@ type Source struct {
 }
 
 // Pack writes the sources as tar.gz to w. Equal trees give equal bytes: the walk
-// is in lexical order and headers carry no owners.
+// is in lexical order and headers carry neither owners nor times.
 func Pack(ctx context.Context, w io.Writer, sources ...Source) (Stats, error) {
 	// Chunks of snapshots are compressed already; more effort would gain nothing.
 	zipped, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
@@ -68,7 +68,7 @@ func (p *packer) add(file, name string, entry fs.DirEntry) error {
 	if err != nil {
 		return err //nolint:wrapcheck // wrapped with the name by Pack
 	}
-	header := &tar.Header{Name: name, Mode: int64(info.Mode().Perm()), ModTime: info.ModTime()}
+	header := &tar.Header{Name: name, Mode: int64(info.Mode().Perm())}
 	switch {
 	case info.IsDir():
 		header.Typeflag, header.Name = tar.TypeDir, name+"/"

@@ -15,6 +15,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
@@ -136,8 +137,8 @@ func (t *Tasks) facts() (config.Facts, error) {
 	return config.Facts{StateWithoutStore: bare}, err
 }
 
-// change reads, applies and writes. What will change is noted under the task's
-// id before it is written, because a run after a crash could no longer tell.
+// change reads, applies and writes. What will change is noted before it is
+// written, because a run after a crash could no longer tell.
 func (t *Tasks) change(task engine.Task, apply func(config.Files) (config.Files, error)) (any, error) {
 	before, err := t.read()
 	if err != nil {
@@ -147,26 +148,19 @@ func (t *Tasks) change(task engine.Task, apply func(config.Files) (config.Files,
 	if err != nil {
 		return nil, refused(err)
 	}
-	key := "changed/" + task.ID
-	result, err := notedChanges(task.Records, key)
+	var result wire.ConfigChanges
+	noted, err := notes.Find(task, "config changes", &result)
 	if err != nil {
 		return nil, err
 	}
-	if result == nil {
+	if !noted {
 		result = changes(before, after)
-		raw, err := json.Marshal(result)
-		if err != nil {
-			return nil, fmt.Errorf("noting the changes: %w", err)
-		}
-		if err := task.Records.Put(key, raw); err != nil {
-			return nil, fmt.Errorf("noting the changes: %w", err)
+		if err := notes.Keep(task, "config changes", result); err != nil {
+			return nil, err
 		}
 	}
 	if err := t.write(after); err != nil {
 		return nil, err
-	}
-	if err := task.Records.Delete(key); err != nil {
-		return nil, fmt.Errorf("forgetting the changes: %w", err)
 	}
 	return result, nil
 }
@@ -180,21 +174,9 @@ func (t *Tasks) write(files config.Files) error {
 	return config.Write(t.Node.Home.Config(), files)
 }
 
-func notedChanges(records engine.Records, key string) (*wire.ConfigChanges, error) {
-	raw, err := records.Get(key)
-	if err != nil || raw == nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
-	}
-	noted := new(wire.ConfigChanges)
-	if err := json.Unmarshal(raw, noted); err != nil {
-		return nil, fmt.Errorf("reading the noted changes: %w", err)
-	}
-	return noted, nil
-}
-
-func changes(before, after config.Files) *wire.ConfigChanges {
+func changes(before, after config.Files) wire.ConfigChanges {
 	diff := config.Diff(before, after)
-	result := &wire.ConfigChanges{RestartRequired: config.NeedsRestart(diff), Changed: []string{}}
+	result := wire.ConfigChanges{RestartRequired: config.NeedsRestart(diff), Changed: []string{}}
 	for _, c := range diff {
 		result.Changed = append(result.Changed, c.Place.String())
 	}

@@ -26,8 +26,12 @@ func WriteFile(path string, data []byte, mode fs.FileMode) error {
 }
 
 // Write replaces the file at path by what fill writes. When fill fails the file
-// stays what it was.
+// stays what it was. Two writers of one file at the same time are not supported:
+// each sweeps what it takes for leftovers of a killed one.
 func Write(path string, mode fs.FileMode, fill func(io.Writer) error) error {
+	if err := Sweep(filepath.Dir(path), filepath.Base(path)); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), TempPrefix+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)

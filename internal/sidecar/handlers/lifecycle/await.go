@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
@@ -20,21 +20,17 @@ const maxLag = 300
 // await waits for a condition and then does the action. That the condition was
 // met is noted first: once the node was ended it cannot be asked again.
 func (t *Tasks) await(ctx context.Context, task engine.Task, p wire.AwaitCondition) (any, error) {
-	key := "met/" + task.ID
-	met, err := noted(task.Records, key)
+	var result wire.ConditionMet
+	noted, err := notes.Find(task, met, &result)
 	if err != nil {
 		return nil, err
 	}
-	if met == nil {
-		height, err := t.awaitHeight(ctx, task, p)
-		if err != nil {
+	if !noted {
+		if result.Height, err = t.awaitHeight(ctx, task, p); err != nil {
 			return nil, err
 		}
-		met = &wire.ConditionMet{Height: height}
-		if p.Action != "" {
-			if err := note(task.Records, key, met); err != nil {
-				return nil, err
-			}
+		if err := notes.Keep(task, met, result); err != nil {
+			return nil, err
 		}
 	}
 	if p.Action == wire.ActionSigterm {
@@ -42,33 +38,7 @@ func (t *Tasks) await(ctx context.Context, task engine.Task, p wire.AwaitConditi
 			return nil, err
 		}
 	}
-	if err := errors.Join(task.Records.Delete(key), forgetEnded(task)); err != nil {
-		return nil, fmt.Errorf("forgetting the condition: %w", err)
-	}
-	return met, nil
-}
-
-func noted(records engine.Records, key string) (*wire.ConditionMet, error) {
-	data, err := records.Get(key)
-	if err != nil || data == nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
-	}
-	met := new(wire.ConditionMet)
-	if err := json.Unmarshal(data, met); err != nil {
-		return nil, fmt.Errorf("reading whether the condition was met: %w", err)
-	}
-	return met, nil
-}
-
-func note(records engine.Records, key string, met *wire.ConditionMet) error {
-	data, err := json.Marshal(met)
-	if err != nil {
-		return fmt.Errorf("noting the condition: %w", err)
-	}
-	if err := records.Put(key, data); err != nil {
-		return fmt.Errorf("noting the condition: %w", err)
-	}
-	return nil
+	return result, nil
 }
 
 var errTimeout = errors.New("timed out")

@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
@@ -40,32 +40,19 @@ func (t *Tasks) reset(ctx context.Context, task engine.Task, p wire.ResetData) (
 	if err := t.wipe(ctx, p.ResetSigningState); err != nil {
 		return nil, err
 	}
-	if err := task.Records.Delete("size/" + task.ID); err != nil {
-		return nil, fmt.Errorf("forgetting the size: %w", err)
-	}
 	return wire.WipedData{WipedBytes: size}, nil
 }
 
 // sizeOnce measures before the first byte is deleted and remembers it for a run
 // after a crash.
 func (t *Tasks) sizeOnce(task engine.Task) (int64, error) {
-	key := "size/" + task.ID
-	data, err := task.Records.Get(key)
-	if err != nil {
-		return 0, fmt.Errorf("reading the size: %w", err)
+	var size int64
+	noted, err := notes.Find(task, measured, &size)
+	if noted || err != nil {
+		return size, err
 	}
-	if data != nil {
-		size, err := strconv.ParseInt(string(data), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("reading the size: %w", err)
-		}
-		return size, nil
-	}
-	size := treeSize(t.Node.Home.Data()) + treeSize(t.Node.Home.Wasm())
-	if err := task.Records.Put(key, strconv.AppendInt(nil, size, 10)); err != nil {
-		return 0, fmt.Errorf("noting the size: %w", err)
-	}
-	return size, nil
+	size = treeSize(t.Node.Home.Data()) + treeSize(t.Node.Home.Wasm())
+	return size, notes.Keep(task, measured, size)
 }
 
 func treeSize(root string) int64 {

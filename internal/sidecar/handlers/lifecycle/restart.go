@@ -21,7 +21,7 @@ func (t *Tasks) restart(ctx context.Context, task engine.Task, _ wire.RestartSei
 	if err != nil {
 		return nil, err
 	}
-	return wire.Restarted{RPCServing: serving}, forgetEnded(task)
+	return wire.Restarted{RPCServing: serving}, nil
 }
 
 // awaitAnswer waits for the RPC. A node that syncs its state from peers opens it

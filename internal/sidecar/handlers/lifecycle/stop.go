@@ -8,25 +8,39 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/process"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // stop ends the node. A node that is not there is stopped already; one whose RPC
 // answers although its process cannot be seen is an error, because then nothing
 // that follows would be safe.
-func (t *Tasks) stop(ctx context.Context, _ engine.Task, _ wire.StopSeid) (any, error) {
+func (t *Tasks) stop(ctx context.Context, task engine.Task, _ wire.StopSeid) (any, error) {
+	var result wire.Stopped
+	if _, err := notes.Find(task, stopped, &result); err != nil {
+		return nil, err
+	}
 	running, err := t.find(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if running == nil {
-		return wire.Stopped{}, nil
+		return result, nil
 	}
-	if err := t.end(ctx, running); err != nil {
+	result.WasRunning = true
+	if err := notes.Keep(task, stopped, result); err != nil {
 		return nil, err
 	}
-	return wire.Stopped{WasRunning: true}, nil
+	return result, t.end(ctx, running)
 }
+
+// The kinds of notes that the tasks of this package keep.
+const (
+	stopped   = "stopped node"
+	signalled = "process to end"
+	met       = "condition met"
+	measured  = "data size"
+)
 
 // find is the running node, or nil.
 func (t *Tasks) find(ctx context.Context) (*process.Node, error) {
@@ -47,33 +61,25 @@ func (t *Tasks) find(ctx context.Context) (*process.Node, error) {
 // task that is run again after a crash must not end the node that took its
 // place. The process is noted before it is signalled.
 func (t *Tasks) endOnce(ctx context.Context, task engine.Task) error {
-	key := "signalled/" + task.ID
-	noted, err := task.Records.Get(key)
-	if err != nil {
-		return fmt.Errorf("reading which process to end: %w", err)
-	}
 	running, err := t.find(ctx)
 	if err != nil {
 		return err
 	}
-	if noted == nil {
-		noted = []byte("none")
+	var target string
+	noted, err := notes.Find(task, signalled, &target)
+	if err != nil {
+		return err
+	}
+	if !noted {
 		if running != nil {
-			noted = []byte(running.Identity())
+			target = running.Identity()
 		}
-		if err := task.Records.Put(key, noted); err != nil {
-			return fmt.Errorf("noting which process to end: %w", err)
+		if err := notes.Keep(task, signalled, target); err != nil {
+			return err
 		}
 	}
-	if running == nil || running.Identity() != string(noted) {
+	if running == nil || running.Identity() != target {
 		return nil
 	}
 	return t.end(ctx, running)
-}
-
-func forgetEnded(task engine.Task) error {
-	if err := task.Records.Delete("signalled/" + task.ID); err != nil {
-		return fmt.Errorf("forgetting which process was ended: %w", err)
-	}
-	return nil
 }

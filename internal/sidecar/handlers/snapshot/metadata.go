@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/opt"
@@ -49,6 +50,9 @@ func keepOnly(dir string, keep func(height uint64) bool) (err error) {
 	if kept == 0 {
 		return errors.New("the snapshot index does not name the snapshot")
 	}
+	if batch.Len() == 0 {
+		return nil
+	}
 	if err := db.Write(batch, &opt.WriteOptions{Sync: true}); err != nil {
 		return fmt.Errorf("writing the snapshot index: %w", err)
 	}
@@ -68,10 +72,21 @@ func copyIndex(from, to string, height int64) error {
 			continue
 		}
 		if err = keepOnly(to, func(h uint64) bool { return h == uint64(height) }); err == nil {
-			return nil
+			return removeLogs(to)
 		}
 	}
 	return fmt.Errorf("copying the snapshot index: %w", err)
+}
+
+// removeLogs drops what opening the index leaves for people: it holds times and
+// would make equal snapshots differ.
+func removeLogs(dir string) error {
+	for _, name := range []string{"LOG", "LOG.old", "LOCK"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("copying the snapshot index: %w", err)
+		}
+	}
+	return nil
 }
 
 func copyFlat(from, to string) error {
@@ -83,7 +98,7 @@ func copyFlat(from, to string) error {
 		return err //nolint:wrapcheck // wrapped by copyIndex
 	}
 	for _, e := range entries {
-		if e.Name() == "LOCK" || !e.Type().IsRegular() {
+		if e.Name() == "LOCK" || strings.HasPrefix(e.Name(), "LOG") || !e.Type().IsRegular() {
 			continue
 		}
 		if err := copyFile(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {

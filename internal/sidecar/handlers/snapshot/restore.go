@@ -233,7 +233,7 @@ func (t *Tasks) checkLayout(staging string, height int64) (warning string, err e
 	if err := keepOnly(index, func(h uint64) bool { return h == uint64(height) }); err != nil {
 		return fmt.Sprintf("metadata.db was taken as it is: %v", err), nil
 	}
-	return "", nil
+	return "", removeLogs(index)
 }
 
 func explain(err error) error {

@@ -22,6 +22,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/archive"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
@@ -55,6 +56,14 @@ func (t *Tasks) uploadOnce(ctx context.Context, task engine.Task, _ wire.Snapsho
 }
 
 func (t *Tasks) upload(ctx context.Context, task engine.Task) (wire.UploadedSnapshot, error) {
+	var done wire.UploadedSnapshot
+	noted, err := notes.Find(task, uploadedNote, &done)
+	if err != nil {
+		return done, err //nolint:wrapcheck // says what it was doing
+	}
+	if noted {
+		return done, t.remember(done.Height)
+	}
 	heights, err := t.Node.Home.SnapshotHeights()
 	if err != nil {
 		return wire.UploadedSnapshot{}, err //nolint:wrapcheck // says what it was doing
@@ -79,14 +88,22 @@ func (t *Tasks) upload(ctx context.Context, task engine.Task) (wire.UploadedSnap
 	if err != nil {
 		return wire.UploadedSnapshot{}, node.BucketError(err)
 	}
-	note, err := json.Marshal(uploadState{LastUploadedHeight: height, LastUploadedAt: time.Now().Unix()})
+	done = wire.UploadedSnapshot{Outcome: wire.OutcomeUploaded, Height: height, Key: t.key(height), SHA256: manifest.SHA256, Bytes: manifest.Size}
+	if err := notes.Keep(task, uploadedNote, done); err != nil {
+		return wire.UploadedSnapshot{}, err //nolint:wrapcheck // says what it was doing
+	}
+	return done, t.remember(height)
+}
+
+const uploadedNote = "uploaded snapshot"
+
+// remember notes for all later tasks which snapshot is in the bucket.
+func (t *Tasks) remember(height int64) error {
+	data, err := json.Marshal(uploadState{LastUploadedHeight: height, LastUploadedAt: time.Now().Unix()})
 	if err != nil {
-		return wire.UploadedSnapshot{}, fmt.Errorf("encoding the upload state: %w", err)
+		return fmt.Errorf("encoding the upload state: %w", err)
 	}
-	if err := durable.WriteFile(t.Node.Home.Path(stateFile), note, 0o600); err != nil {
-		return wire.UploadedSnapshot{}, err
-	}
-	return wire.UploadedSnapshot{Outcome: wire.OutcomeUploaded, Height: height, Key: t.key(height), SHA256: manifest.SHA256, Bytes: manifest.Size}, nil
+	return durable.WriteFile(t.Node.Home.Path(stateFile), data, 0o600) //nolint:wrapcheck // says what it was doing
 }
 
 // publish puts archive, manifest and pointer into the bucket. A manifest that is
