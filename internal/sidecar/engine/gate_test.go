@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"k8s.io/utils/clock"
 
@@ -50,6 +51,23 @@ func TestGate_ManyMovesAtOnce_TheLastOneSubmittedWins(t *testing.T) {
 	if !b.Ready() {
 		t.Error("closed")
 	}
+}
+
+// Both moves stand in one queue that no other task stands in.
+func TestGate_MovesQueueForEachOtherAlone(t *testing.T) {
+	b := open(t, echoHandler())
+	want := []Group{groupGate}
+	for typ, h := range b.handlers {
+		if isGateTask(typ) != cmp.Equal(h.Groups, want) {
+			t.Errorf("%s is in %v", typ, h.Groups)
+		}
+	}
+	first, second := b.queue.join(want), b.queue.join(want)
+	if !called(first) || called(second) {
+		t.Error("they overtake each other")
+	}
+	b.queue.leave(first)
+	b.queue.leave(second)
 }
 
 func TestGate_HoldThatCannotBeStored_LeavesTheGateAsItIs(t *testing.T) {
