@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,8 +47,9 @@ func (t *Tasks) accountKey(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// makeAccountKey makes the key in a scratch keyring and moves it over: the
-// address file first, then the record that makes the key exist.
+// makeAccountKey makes the key in a scratch keyring and moves it over: as a whole
+// into a home without a keyring, and otherwise the address file first, then the
+// record that makes the key exist.
 func (t *Tasks) makeAccountKey(ctx context.Context) error {
 	scratch, cleanup, err := t.Node.Scratch("keyring")
 	if err != nil {
@@ -64,12 +64,12 @@ func (t *Tasks) makeAccountKey(ctx context.Context) error {
 		return err
 	}
 	made, ring := filepath.Join(scratch, keyringName), t.Node.Home.KeyringTest()
+	if there, err := durable.Exists(ring); err != nil || !there {
+		return errors.Join(err, durable.Rename(made, ring))
+	}
 	entries, err := os.ReadDir(made)
 	if err != nil {
 		return fmt.Errorf("reading the new keyring: %w", err)
-	}
-	if err := os.Mkdir(ring, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("making the keyring: %w", err)
 	}
 	for _, e := range entries {
 		if e.Name() == keyRecord {

@@ -1,0 +1,356 @@
+package lifecycle_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/sei-operator/sei-operator/internal/seid/home"
+	"github.com/sei-operator/sei-operator/internal/seid/process"
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/lifecycle"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+)
+
+// TestMain lets a copy of this binary stand in for the node: it looks like
+// `seid start --home H` in the process table and reacts to SIGTERM as it is told.
+func TestMain(m *testing.M) {
+	behaviour := os.Getenv("FAKE_NODE")
+	if behaviour == "" {
+		os.Exit(m.Run())
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM)
+	fmt.Println("ready")
+	for range signals {
+		if behaviour == "polite" {
+			os.Exit(0)
+		}
+	}
+}
+
+// fixture is a node whose process and RPC a test turns on and off.
+type fixture struct {
+	*handlertest.Harness
+	t      *testing.T
+	home   home.Dir
+	binary string
+
+	mu          sync.Mutex
+	serving     bool
+	height, lag int64
+	behind      bool
+	noLag       bool
+	onStatus    func()
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{t: t, home: home.Dir(t.TempDir()), binary: filepath.Join(t.TempDir(), "seid"), height: 10}
+	srv := httptest.NewServer(http.HandlerFunc(f.answer))
+	t.Cleanup(srv.Close)
+	tasks := &lifecycle.Tasks{
+		Node: &node.Node{Home: f.home, ChainID: "test-1"}, Processes: process.Table{Home: string(f.home)},
+		Timing:           lifecycle.Timing{Stop: time.Second, Restart: 300 * time.Millisecond, Poll: 5 * time.Millisecond},
+		RPC:              func() *rpc.Client { return rpc.New(srv.URL) },
+		StateSyncEnabled: func() (bool, error) { return f.behind, nil },
+	}
+	f.Harness = handlertest.New(tasks.Handlers())
+	return f
+}
+
+func (f *fixture) answer(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case !f.serving:
+		w.WriteHeader(http.StatusBadGateway)
+	case r.URL.Path == "/lag_status" && f.noLag:
+		_, _ = io.WriteString(w, `{"code":-32601,"message":"Method not found"}`)
+	case r.URL.Path == "/lag_status":
+		if f.lag > 300 {
+			w.WriteHeader(http.StatusExpectationFailed)
+		}
+		_, _ = fmt.Fprintf(w, `{"current_height":"%d","max_peer_height":"%d","lag":"%d"}`, f.height, f.height+f.lag, f.lag)
+	default:
+		_, _ = fmt.Fprintf(w, `{"node_info":{"id":"n","network":"test-1"},"sync_info":{"latest_block_height":"%d","earliest_block_height":"1",
+		  "max_peer_block_height":"%d","catching_up":false}}`, f.height, f.height+f.lag)
+		if f.onStatus != nil {
+			f.onStatus()
+		}
+	}
+}
+
+// start runs a node process.
+func (f *fixture) start(behaviour string) *exec.Cmd {
+	f.t.Helper()
+	if _, err := os.Stat(f.binary); err != nil {
+		data, err := os.ReadFile(os.Args[0])
+		if err := errors.Join(err, os.WriteFile(f.binary, data, 0o700)); err != nil { //nolint:gosec // it has to be run
+			f.t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(f.binary, "start", "--home", string(f.home)) //nolint:noctx // ended by the test
+	cmd.Env = []string{"FAKE_NODE=" + behaviour, "GORACE=atexit_sleep_ms=0"}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if _, err := io.ReadFull(out, make([]byte, 5)); err != nil {
+		f.t.Fatal(err)
+	}
+	return cmd
+}
+
+func (f *fixture) serve(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.serving = on
+}
+
+func wantError(t *testing.T, err error, code, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) || api.DetailOf(err).Code != code {
+		t.Errorf("error is %v (%+v), want code %s and %q", err, api.DetailOf(err), code, text)
+	}
+}
+
+func TestStop_EndsTheNodeAndIsContentWithoutOne(t *testing.T) {
+	f := newFixture(t)
+	cmd := f.start("polite")
+	if got := handlertest.Must[wire.Stopped](t, f.Harness, api.StopSeid, `{}`); !got.WasRunning {
+		t.Errorf("stop = %+v", got)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the node ended with %v, want a clean end", err)
+	}
+	if got := handlertest.Must[wire.Stopped](t, f.Harness, api.StopSeid, `{}`); got.WasRunning {
+		t.Errorf("second stop = %+v", got)
+	}
+}
+
+func TestStop_NeverKillsANodeThatTakesItsTime(t *testing.T) {
+	f := newFixture(t)
+	cmd := f.start("stubborn")
+	_, err := f.Run(t, api.StopSeid, `{}`)
+	wantError(t, err, api.CodeUnavailable, "still running")
+	if !api.DetailOf(err).Retryable || cmd.Process.Signal(syscall.Signal(0)) != nil {
+		t.Error("the node was killed, or the error says that retries are useless")
+	}
+}
+
+func TestStop_RPCWithoutAProcess_IsAnError(t *testing.T) {
+	f := newFixture(t)
+	f.serve(true)
+	_, err := f.Run(t, api.StopSeid, `{}`)
+	wantError(t, err, api.CodePrecondition, "seid RPC is serving but its process was not found in /proc")
+}
+
+func TestRestart_RunAgainAfterACrash_DoesNotEndTheNewNode(t *testing.T) {
+	f := newFixture(t)
+	first := f.start("polite")
+	id := uuid.NewString()
+	// The first run ends the node and then finds nobody who answers.
+	_, err := f.RunAs(t, id, api.RestartSeid, `{}`)
+	wantError(t, err, api.CodeUnavailable, "did not come back")
+	_ = first.Wait()
+	second := f.start("polite")
+	f.serve(true)
+	raw, err := f.RunAs(t, id, api.RestartSeid, `{}`)
+	if err != nil || string(raw) != `{"rpcServing":true}` {
+		t.Errorf("restart = %s, %v", raw, err)
+	}
+	if err := second.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the new node was ended: %v", err)
+	}
+}
+
+func TestRestart_OfANodeThatSyncsItsState_DoesNotWaitForItsRPC(t *testing.T) {
+	f := newFixture(t)
+	f.behind = true // state sync is on
+	f.start("polite")
+	id := uuid.NewString()
+	_, _ = f.RunAs(t, id, api.RestartSeid, `{}`)
+	f.start("polite")
+	raw, err := f.RunAs(t, id, api.RestartSeid, `{}`)
+	if err != nil || string(raw) != `{"rpcServing":false}` {
+		t.Errorf("restart = %s, %v", raw, err)
+	}
+}
+
+func TestAwait_Height(t *testing.T) {
+	f := newFixture(t)
+	f.serving = true
+	f.onStatus = func() { f.height++ }
+	got := handlertest.Must[wire.ConditionMet](t, f.Harness, api.AwaitCondition, `{"condition":"height","targetHeight":15}`)
+	if got.Height != 15 || f.Progress == 0 {
+		t.Errorf("await = %+v with %d reports", got, f.Progress)
+	}
+}
+
+func TestAwait_CaughtUp_BelievesTheLagAndNotTheFlag(t *testing.T) {
+	for name, noLag := range map[string]bool{"lag_status": false, "without lag_status": true} {
+		f := newFixture(t)
+		f.serving, f.lag, f.noLag = true, 400, noLag
+		_, err := f.Run(t, api.AwaitCondition, `{"condition":"catchingUp","timeout":"50ms"}`)
+		wantError(t, err, api.CodeUnavailable, "height is 10 of 410")
+		f.lag = 3
+		if got := handlertest.Must[wire.ConditionMet](t, f.Harness, api.AwaitCondition, `{"condition":"catchingUp"}`); got.Height != 10 {
+			t.Errorf("%s: await = %+v", name, got)
+		}
+	}
+}
+
+func TestAwait_WithAction_RunAgainAfterACrash_RemembersThatItWasMet(t *testing.T) {
+	f := newFixture(t)
+	f.serving = true
+	cmd := f.start("polite")
+	id := uuid.NewString()
+	params := `{"condition":"height","targetHeight":10,"action":"SIGTERM_SEID"}`
+	if _, err := f.RunAs(t, id, api.AwaitCondition, params); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the node ended with %v", err)
+	}
+	// The node is gone and cannot be asked; the next one is not this task's.
+	f.serve(false)
+	next := f.start("polite")
+	raw, err := f.RunAs(t, id, api.AwaitCondition, params)
+	if err != nil || string(raw) != `{"height":10}` || next.Process.Signal(syscall.Signal(0)) != nil {
+		t.Errorf("await = %s, %v", raw, err)
+	}
+}
+
+func TestAwait_RefusesWhatItDoesNotKnow(t *testing.T) {
+	f := newFixture(t)
+	for params, text := range map[string]string{
+		`{}`: "condition is required", `{"condition":"x"}`: `unknown condition "x"`, `{"condition":"height"}`: "targetHeight",
+		`{"condition":"catchingUp","action":"x"}`: `unknown action "x"`, `{"condition":"catchingUp","timeout":"-1s"}`: "timeout",
+	} {
+		_, err := f.Run(t, api.AwaitCondition, params)
+		wantError(t, err, api.CodeInvalidParams, text)
+	}
+}
+
+func (f *fixture) fill(files map[string]string) {
+	f.t.Helper()
+	for name, content := range files {
+		file := f.home.Path(name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, []byte(content), 0o600)); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+func (f *fixture) files() map[string]string {
+	f.t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(string(f.home), func(file string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		rel, _ := filepath.Rel(string(f.home), file)
+		found[rel] = string(data)
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return found
+}
+
+const signed = `{"height":"77","round":0,"step":3}`
+
+func TestReset_EmptiesTheDataAndKeepsWhatWasSigned(t *testing.T) {
+	for _, tc := range []struct{ params, state string }{
+		{`{}`, signed},
+		{`{"resetSigningState":true}`, "{\"height\":\"0\",\"round\":0,\"step\":0}\n"},
+	} {
+		f := newFixture(t)
+		f.fill(map[string]string{
+			"data/application.db/1": "12345", "data/priv_validator_state.json": signed, "data/.sei-tmp-snapshot-1/x": "rest",
+			"wasm/code": "678", "config/genesis.json": "{}", "config/priv_validator_key.json": "key",
+			".sei-sidecar-snapshot-done": "", ".sei-sidecar-statesync-done": "", ".sei-sidecar-snapshot-height": "5", ".sei-sidecar-gentx-done": "",
+		})
+		for _, task := range []api.TaskType{api.SnapshotRestore, api.ConfigureStateSync, api.GenerateGentx} {
+			if err := completion.Save(f.Records, task, 1, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := handlertest.Must[wire.WipedData](t, f.Harness, api.ResetData, tc.params)
+		if want := int64(5 + 4 + 3 + len(signed)); got.WipedBytes != want {
+			t.Errorf("wiped %d bytes, want %d", got.WipedBytes, want)
+		}
+		want := map[string]string{
+			"data/priv_validator_state.json": tc.state, "config/genesis.json": "{}", "config/priv_validator_key.json": "key", ".sei-sidecar-gentx-done": "",
+		}
+		if diff := cmp.Diff(want, f.files()); diff != "" {
+			t.Errorf("home (-want +got):\n%s", diff)
+		}
+		for task, kept := range map[api.TaskType]bool{api.SnapshotRestore: false, api.ConfigureStateSync: false, api.GenerateGentx: true} {
+			if rec, err := completion.Find(f.Records, task); err != nil || (rec != nil) != kept {
+				t.Errorf("record of %s: %v, %v", task, rec, err)
+			}
+		}
+	}
+}
+
+func TestReset_WithoutSigningState_WritesAnEmptyOne(t *testing.T) {
+	f := newFixture(t)
+	handlertest.Must[wire.WipedData](t, f.Harness, api.ResetData, `{}`)
+	if got := f.files()["data/priv_validator_state.json"]; got != "{\"height\":\"0\",\"round\":0,\"step\":0}\n" {
+		t.Errorf("signing state is %q", got)
+	}
+}
+
+func TestReset_RunAgainAfterACrash_GivesTheSizeOfTheFirstRun(t *testing.T) {
+	f := newFixture(t)
+	f.fill(map[string]string{"data/application.db/1": "12345"})
+	id := uuid.NewString()
+	for range 2 {
+		raw, err := f.RunAs(t, id, api.ResetData, `{}`)
+		if err != nil || string(raw) != `{"wipedBytes":5}` {
+			t.Errorf("reset = %s, %v", raw, err)
+		}
+	}
+}
+
+func TestReset_WhileTheNodeRuns_TouchesNothing(t *testing.T) {
+	f := newFixture(t)
+	f.fill(map[string]string{"data/application.db/1": "12345", ".sei-sidecar-snapshot-done": ""})
+	before := f.files()
+	f.serve(true)
+	_, err := f.Run(t, api.ResetData, `{}`)
+	wantError(t, err, api.CodePrecondition, "seid RPC is serving; node is not held")
+	f.serve(false)
+	f.start("polite")
+	_, err = f.Run(t, api.ResetData, `{}`)
+	wantError(t, err, api.CodePrecondition, "node is not held")
+	if diff := cmp.Diff(before, f.files()); diff != "" {
+		t.Errorf("home (-before +after):\n%s", diff)
+	}
+}
