@@ -36,6 +36,8 @@ type GenesisCeremony struct {
 	// +optional
 	Overrides map[string]apiextensionsv1.JSON `json:"overrides,omitempty"`
 	// maxCeremonyDuration is how long the ceremony may take before it fails.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(\.[0-9]{1,9})?(ns|us|µs|ms|s|m|h)){1,6}$`
 	// +kubebuilder:default="15m"
 	// +optional
 	MaxCeremonyDuration *metav1.Duration `json:"maxCeremonyDuration,omitempty"`

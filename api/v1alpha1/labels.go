@@ -67,6 +67,10 @@ const (
 	AnnotationGenesisHash = "sei.io/genesis-sha256"
 )
 
+// AnnotationAppliedSpec on a fleet's node is the hash of the spec that the fleet gave
+// it last, by which a hand's edit is told from the fleet's own change.
+const AnnotationAppliedSpec = "sei.io/applied-spec"
+
 // Data keys of the Secrets a node refers to.
 const (
 	SecretKeySigningKey = "priv_validator_key.json"

@@ -12,7 +12,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.replayer) || (has(self.peers) && size(self.peers) > 0)",message="a replayer needs peers to fetch blocks from: add at least one entry to peers"
 // +kubebuilder:validation:XValidation:rule="!has(self.overrides) || self.overrides.map(k, size(k) + size(self.overrides[k])).sum() <= 65536",message="overrides hold more than 64 KiB together: keep to the keys that differ from the mode's defaults"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.__import__) || (has(self.dataVolume) && has(self.dataVolume.__import__))",message="dataVolume.import cannot be removed: the node lives on that volume; make a new SeiNode"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.size) || (has(self.dataVolume) && has(self.dataVolume.size) && quantity(string(self.dataVolume.size)).compareTo(quantity(string(oldSelf.dataVolume.size))) >= 0)",message="dataVolume.size can only grow: a volume cannot shrink"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.size) || (has(self.dataVolume) && has(self.dataVolume.size) && (!(size(string(self.dataVolume.size)) <= 24 && (string(self.dataVolume.size).lowerAscii().indexOf('e') == -1 || string(self.dataVolume.size).lowerAscii().indexOf('e') >= size(string(self.dataVolume.size)) - 3) && isQuantity(string(self.dataVolume.size))) || quantity(string(self.dataVolume.size)).compareTo(quantity(string(oldSelf.dataVolume.size))) >= 0))",message="dataVolume.size can only grow: a volume cannot shrink"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.storageClassName) || (has(self.dataVolume) && has(self.dataVolume.storageClassName) && self.dataVolume.storageClassName == oldSelf.dataVolume.storageClassName)",message="dataVolume.storageClassName cannot change: a volume keeps its class; make a new SeiNode"
 type SeiNodeSpec struct {
 	// chainId is the chain the node belongs to, for example pacific-1. It
@@ -72,8 +72,10 @@ type SeiNodeSpec struct {
 	// paused stops the pod and freezes plans. The volume stays.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
-	// resources of the seid container. Default: the operator's configuration
-	// for the mode.
+	// resources of the seid container: cpu, memory and ephemeral-storage.
+	// Default: the operator's configuration for the mode.
+	// +kubebuilder:validation:XValidation:rule="!has(self.limits) || size(self.limits) == ['cpu', 'memory', 'ephemeral-storage'].filter(k, k in self.limits && size(string(self.limits[k])) <= 24 && (string(self.limits[k]).lowerAscii().indexOf('e') == -1 || string(self.limits[k]).lowerAscii().indexOf('e') >= size(string(self.limits[k])) - 3) && isQuantity(string(self.limits[k]))).size()",message="limits hold quantities of cpu, memory and ephemeral-storage, for example cpu: 500m and memory: 2Gi"
+	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || size(self.requests) == ['cpu', 'memory', 'ephemeral-storage'].filter(k, k in self.requests && size(string(self.requests[k])) <= 24 && (string(self.requests[k]).lowerAscii().indexOf('e') == -1 || string(self.requests[k]).lowerAscii().indexOf('e') >= size(string(self.requests[k])) - 3) && isQuantity(string(self.requests[k]))).size()",message="requests hold quantities of cpu, memory and ephemeral-storage, for example cpu: 500m and memory: 2Gi"
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// scheduling places the pod, over the defaults of the operator's configuration.
@@ -94,6 +96,8 @@ type SidecarSpec struct {
 	// +optional
 	Port int32 `json:"port,omitempty"`
 	// resources of the sidecar container.
+	// +kubebuilder:validation:XValidation:rule="!has(self.limits) || size(self.limits) == ['cpu', 'memory', 'ephemeral-storage'].filter(k, k in self.limits && size(string(self.limits[k])) <= 24 && (string(self.limits[k]).lowerAscii().indexOf('e') == -1 || string(self.limits[k]).lowerAscii().indexOf('e') >= size(string(self.limits[k])) - 3) && isQuantity(string(self.limits[k]))).size()",message="limits hold quantities of cpu, memory and ephemeral-storage, for example cpu: 500m and memory: 2Gi"
+	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || size(self.requests) == ['cpu', 'memory', 'ephemeral-storage'].filter(k, k in self.requests && size(string(self.requests[k])) <= 24 && (string(self.requests[k]).lowerAscii().indexOf('e') == -1 || string(self.requests[k]).lowerAscii().indexOf('e') >= size(string(self.requests[k])) - 3) && isQuantity(string(self.requests[k]))).size()",message="requests hold quantities of cpu, memory and ephemeral-storage, for example cpu: 500m and memory: 2Gi"
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 }
@@ -110,7 +114,7 @@ const (
 
 // DataVolumeSpec configures the volume a node lives on.
 // +kubebuilder:validation:XValidation:rule="!has(self.__import__) || !(has(self.size) || has(self.storageClassName) || has(self.deletionPolicy))",message="an imported volume is taken as it is and never deleted: remove size, storageClassName and deletionPolicy"
-// +kubebuilder:validation:XValidation:rule="!has(self.size) || quantity(string(self.size)).isGreaterThan(quantity('0'))",message="dataVolume.size must be more than zero, for example 500Gi"
+// +kubebuilder:validation:XValidation:rule="!has(self.size) || (size(string(self.size)) <= 24 && (string(self.size).lowerAscii().indexOf('e') == -1 || string(self.size).lowerAscii().indexOf('e') >= size(string(self.size)) - 3) && isQuantity(string(self.size)) && quantity(string(self.size)).isGreaterThan(quantity('0')))",message="dataVolume.size must be a quantity of more than zero, for example 500Gi"
 type DataVolumeSpec struct {
 	// import takes over an existing PersistentVolumeClaim with its data.
 	// +optional
@@ -141,11 +145,14 @@ type ImportVolume struct {
 }
 
 // SchedulingSpec places a pod.
+// +kubebuilder:validation:XValidation:rule="!has(self.affinity) || ((!has(self.affinity.nodeAffinity) || !has(self.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution) || self.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.all(t, t.weight >= 1 && t.weight <= 100)) && (!has(self.affinity.podAffinity) || !has(self.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution) || self.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution.all(t, t.weight >= 1 && t.weight <= 100)) && (!has(self.affinity.podAntiAffinity) || !has(self.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution) || self.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.all(t, t.weight >= 1 && t.weight <= 100)))",message="the weight of a preference in affinity is a number from 1 to 100"
+// +kubebuilder:validation:XValidation:rule="!has(self.topologySpreadConstraints) || self.topologySpreadConstraints.all(c, c.maxSkew >= 1 && c.maxSkew <= 10000 && (!has(c.minDomains) || (c.minDomains >= 1 && c.minDomains <= 10000)))",message="maxSkew and minDomains of a topology spread constraint are numbers from 1 to 10000"
 type SchedulingSpec struct {
 	// nodeSelector of the pod.
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// tolerations of the pod.
+	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
 	// +optional
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
@@ -153,6 +160,7 @@ type SchedulingSpec struct {
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 	// topologySpreadConstraints of the pod.
+	// +kubebuilder:validation:MaxItems=16
 	// +listType=atomic
 	// +optional
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`

@@ -103,13 +103,14 @@ type InPlaceUpdate struct {
 	// maxUnavailable is how many nodes, or what share of them, may be down
 	// because of a rollout. Nodes that are down already always move.
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 : self.matches('^([1-9][0-9]?|100)%$')",message="maxUnavailable is a number of at least 1 or a percentage from 1% to 100%"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 100 : self.matches('^([1-9][0-9]?|100)%$')",message="maxUnavailable is a number from 1 to 100 or a percentage from 1% to 100%"
 	// +kubebuilder:default=1
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 	// progressDeadlineSeconds is how long a rollout may stand still before it
 	// is reported as stalled.
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
 	// +kubebuilder:default=600
 	// +optional
 	ProgressDeadlineSeconds int32 `json:"progressDeadlineSeconds,omitempty"`

@@ -42,10 +42,12 @@ type SeiNodeTaskSpec struct {
 	// timeoutSeconds is how long the task may take once it runs. 0 means the
 	// default of its kind.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
 	// +optional
 	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
 	// ttlSecondsAfterFinished removes the task that long after it ended. Absent keeps it.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 
@@ -87,6 +89,8 @@ type TaskTarget struct {
 	// +optional
 	RequirePhase SeiNodePhase `json:"requirePhase,omitempty"`
 	// requirePhaseTimeout is how long to wait for that phase.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(\.[0-9]{1,9})?(ns|us|µs|ms|s|m|h)){1,6}$`
 	// +kubebuilder:default="5m"
 	// +optional
 	RequirePhaseTimeout *metav1.Duration `json:"requirePhaseTimeout,omitempty"`

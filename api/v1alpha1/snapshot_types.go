@@ -12,7 +12,7 @@ type SnapshotSource struct {
 	// +optional
 	StateSync *StateSyncSnapshot `json:"stateSync,omitempty"`
 	// trustPeriod is how old a trusted header may be, for example 9999h0m0s.
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(\.[0-9]{1,9})?(ns|us|µs|ms|s|m|h)){1,6}$`
 	// +optional
 	TrustPeriod string `json:"trustPeriod,omitempty"`
 	// backfillBlocks is how many blocks below the snapshot are fetched too.
@@ -34,7 +34,7 @@ type SnapshotSource struct {
 }
 
 // HostPort is host:port.
-// +kubebuilder:validation:Pattern=`^[^\s:/,]+:[0-9]{1,5}$`
+// +kubebuilder:validation:Pattern=`^([^\s:/,@]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$`
 // +kubebuilder:validation:MaxLength=261
 type HostPort string
 
@@ -62,6 +62,7 @@ type SnapshotGeneration struct {
 type TendermintSnapshotGeneration struct {
 	// keepRecent is how many snapshots stay on the volume.
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
 	KeepRecent int32 `json:"keepRecent"`
 	// publish marks the node's snapshots for upload to the snapshot bucket.
 	// +optional

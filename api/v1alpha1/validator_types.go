@@ -50,6 +50,7 @@ type GenesisCeremonyMember struct {
 	AccountBalance string `json:"accountBalance"`
 	// index of the validator among its peers.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=99
 	// +optional
 	Index int32 `json:"index,omitempty"`
 }

@@ -1,0 +1,58 @@
+package api_test
+
+import "strings"
+
+// task is the spec of a SeiNodeTask as YAML.
+func task(kind string, lines ...string) string {
+	return "kind: " + kind + "\ntarget: {nodeRef: {name: rpc-0}}\n" + strings.Join(lines, "\n")
+}
+
+const tx = "chainId: pacific-1, fees: 20000usei, gas: 200000, "
+
+// payloads are the payload of every kind.
+func payloads() map[string]string {
+	return map[string]string{
+		"GovSoftwareUpgrade": "govSoftwareUpgrade: {" + tx + "title: t, description: d, upgradeName: v7, upgradeHeight: 9, initialDeposit: 1usei}",
+		"GovVote":            "govVote: {" + tx + "proposalId: 1, option: \"yes\"}",
+		"GovParamChange":     "govParamChange: {" + tx + "title: t, description: d, changes: [{subspace: gov, key: k, value: 1}], initialDeposit: 1usei}",
+		"AwaitCondition":     "awaitCondition: {height: {targetHeight: 9}}",
+		"UpdateNodeImage":    "updateNodeImage: {image: seid:v7}",
+		"AwaitNodesAtHeight": "awaitNodesAtHeight: {targetHeight: 9}",
+		"RestartSeid":        "restartSeid: {}",
+		"MarkReady":          "markReady: {}",
+		"StateSync":          "stateSync: {}",
+	}
+}
+
+func taskRules() []rule {
+	const kind = "SeiNodeTask"
+	restart := task("RestartSeid", "restartSeid: {}")
+	rules := []rule{
+		{
+			kind: kind, path: "spec", message: "a task cannot change",
+			accepted: changes(restart, "kind: RestartSeid"),
+			rejected: changes(restart, "timeoutSeconds: 5", "{kind: MarkReady, restartSeid: null, markReady: {}}", "target: {nodeRef: {name: rpc-1}}"),
+		},
+		{
+			kind: kind, path: "spec", message: "set exactly one payload",
+			accepted: specs(restart),
+			rejected: specs(task("RestartSeid"), task("RestartSeid", "restartSeid: {}", "markReady: {}")),
+		},
+		{
+			kind: kind, path: "spec.awaitCondition", message: "wait for exactly one of height and catchingUp",
+			accepted: specs(task("AwaitCondition", "awaitCondition: {catchingUp: {}}"), task("AwaitCondition", payloads()["AwaitCondition"])),
+			rejected: specs(task("AwaitCondition", "awaitCondition: {}"), task("AwaitCondition", "awaitCondition: {height: {targetHeight: 9}, catchingUp: {}}")),
+		},
+	}
+	for name, payload := range payloads() {
+		other := "markReady: {}"
+		if name == "MarkReady" {
+			other = "restartSeid: {}"
+		}
+		rules = append(rules, rule{
+			kind: kind, path: "spec", message: "kind " + name + " needs the payload",
+			accepted: specs(task(name, payload)), rejected: specs(task(name, other)),
+		})
+	}
+	return rules
+}
