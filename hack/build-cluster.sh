@@ -10,7 +10,7 @@
 #   hack/build-cluster.sh --versions       print the Kubernetes versions there are module files for
 #   hack/build-cluster.sh --default-version
 #
-# K8S_VERSION selects the version. Needs Go and git, and the module proxy unless everything is cached.
+# K8S_VERSION selects the version. KUBEBUILDER_ASSETS, when set, is used as the control plane's folder. Needs Go and git, and the module proxy unless everything is cached.
 set -euo pipefail
 
 default_version=1.37.1
@@ -61,6 +61,11 @@ if [[ $profile == node ]]; then
 fi
 bin=$out/bin
 
+# Those who have control plane binaries already need no others.
+if [[ $profile == control && -n ${KUBEBUILDER_ASSETS:-} ]]; then
+  bin=$KUBEBUILDER_ASSETS
+  print_only=yes
+fi
 if [[ -n $print_only ]]; then
   echo "$bin"
   exit

@@ -84,7 +84,7 @@ func assertSame(t *testing.T, before snapshot) {
 		if diff = cmp.Diff(before, takeSnapshot(t)); diff == "" {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		<-time.After(100 * time.Millisecond)
 	}
 	t.Errorf("the machine is not as before (-before +after):\n%s", diff)
 }

@@ -97,11 +97,12 @@ func cgroups() []string {
 
 // settings are those kernel settings that kubelets and proxies like to change.
 func settings() []string {
-	var found []string
-	for _, name := range []string{
+	names := []string{
 		"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys",
 		"kernel/keys/root_maxbytes", "net/ipv4/ip_forward", "net/netfilter/nf_conntrack_max",
-	} {
+	}
+	found := make([]string, 0, len(names))
+	for _, name := range names {
 		value, _ := os.ReadFile("/proc/sys/" + name)
 		found = append(found, name+"="+strings.TrimSpace(string(value)))
 	}

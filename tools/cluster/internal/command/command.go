@@ -23,11 +23,11 @@ import (
 // defaultNetwork is the first half of the range reserved for tests; a second cluster takes the other.
 const defaultNetwork = "198.18.0.0/16"
 
-// run is one command: it has read its flags and does its work.
-type run func(ctx context.Context) error
+// Run is one command: it has read its flags and does its work.
+type Run func(ctx context.Context) error
 
 // Main makes a program of a command: it parses os.Args, ends on the first interrupt, and prints errors in a line.
-func Main(prepare func(flags *flag.FlagSet) run) func() int {
+func Main(prepare func(flags *flag.FlagSet) Run) func() int {
 	return func() int {
 		flags := flag.NewFlagSet(filepath.Base(os.Args[0]), flag.ContinueOnError)
 		command := prepare(flags)
@@ -75,11 +75,11 @@ func client(l layout.Layout) (kubernetes.Interface, error) {
 
 // lock keeps two commands from changing the same cluster at once. It ends with the process.
 func lock(l layout.Layout) error {
-	if err := os.MkdirAll(filepath.Dir(l.Dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(l.Dir), 0o750); err != nil {
 		return fmt.Errorf("making the folder above the state folder: %w", err)
 	}
 	// Beside the state folder, because down removes that one.
-	file, err := os.OpenFile(l.Dir+".lock", os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o644)
+	file, err := os.OpenFile(l.Dir+".lock", os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
 		return fmt.Errorf("opening the lock: %w", err)
 	}

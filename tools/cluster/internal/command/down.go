@@ -12,7 +12,7 @@ import (
 )
 
 // Down ends the cluster and removes everything it made, its volumes too.
-func Down(flags *flag.FlagSet) run {
+func Down(flags *flag.FlagSet) Run {
 	at := place(flags)
 	return func(ctx context.Context) error {
 		l, err := at()

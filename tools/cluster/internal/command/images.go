@@ -17,7 +17,7 @@ import (
 )
 
 // LoadImage gives image tarballs to the cluster, so that no registry is needed.
-func LoadImage(flags *flag.FlagSet) run {
+func LoadImage(flags *flag.FlagSet) Run {
 	at := place(flags)
 	return func(ctx context.Context) error {
 		l, err := at()
@@ -47,7 +47,9 @@ func importImage(ctx context.Context, l layout.Layout, tarball string) error {
 		return fmt.Errorf("no cluster runs in %s: run cluster up", l.Dir)
 	}
 	socket := fmt.Sprintf("/proc/%d/root%s", record.PID, layout.ContainerdSocket)
-	out, err := exec.CommandContext(ctx, "ctr", "--address", socket, "--namespace", "k8s.io", "images", "import", tarball).CombinedOutput()
+	// The timeout is for connecting only: a node that was just killed leaves a socket that nobody answers.
+	args := []string{"--address", socket, "--connect-timeout", "2s", "--namespace", "k8s.io", "images", "import", tarball}
+	out, err := exec.CommandContext(ctx, "ctr", args...).CombinedOutput() //nolint:gosec // the file is the caller's choice
 	if err != nil {
 		return fmt.Errorf("loading %s: %w: %s", tarball, err, bytes.TrimSpace(out))
 	}
@@ -55,7 +57,7 @@ func importImage(ctx context.Context, l layout.Layout, tarball string) error {
 }
 
 // BuildImage writes an image tarball from files.
-func BuildImage(flags *flag.FlagSet) run {
+func BuildImage(flags *flag.FlagSet) Run {
 	var spec image.Spec
 	var programs []string
 	flags.StringVar(&spec.Tag, "tag", "", "name of the image, such as sei-operator/manager:dev")

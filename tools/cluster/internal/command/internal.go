@@ -14,7 +14,7 @@ import (
 )
 
 // Supervise is the node's first process; up starts it.
-func Supervise(flags *flag.FlagSet) run {
+func Supervise(flags *flag.FlagSet) Run {
 	at := place(flags)
 	return func(ctx context.Context) error {
 		l, err := at()
@@ -26,7 +26,7 @@ func Supervise(flags *flag.FlagSet) run {
 }
 
 // Provisioner is the component that makes volumes; the node's first process starts it.
-func Provisioner(flags *flag.FlagSet) run {
+func Provisioner(flags *flag.FlagSet) Run {
 	kubeconfig := flags.String("kubeconfig", "", "kubeconfig to use")
 	volumes := flags.String("volumes", "", "folder that holds a folder per volume")
 	node := flags.String("node", "", "name of the node")

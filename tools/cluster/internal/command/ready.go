@@ -61,7 +61,7 @@ func await(ctx context.Context, l layout.Layout, try func(context.Context) error
 			return readErr
 		}
 		if !record.Running() {
-			return fmt.Errorf("the node ended: %s", lastLine(l.Log("node")))
+			return fmt.Errorf("the node ended: %s", lastLogLine(l))
 		}
 		select {
 		case <-ctx.Done():
@@ -137,8 +137,8 @@ func loadPauseImage(ctx context.Context, l layout.Layout) error {
 	return importImage(ctx, l, tarball)
 }
 
-func lastLine(path string) string {
-	content, err := os.ReadFile(path)
+func lastLogLine(l layout.Layout) string {
+	content, err := os.ReadFile(l.Log("node"))
 	if err != nil {
 		return err.Error()
 	}

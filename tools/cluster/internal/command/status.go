@@ -16,7 +16,7 @@ import (
 )
 
 // Status prints whether the cluster runs and what is on it; it fails when the cluster does not answer.
-func Status(flags *flag.FlagSet) run {
+func Status(flags *flag.FlagSet) Run {
 	at := place(flags)
 	return func(ctx context.Context) error {
 		l, err := at()
@@ -60,7 +60,7 @@ func status(ctx context.Context, l layout.Layout) error {
 }
 
 // Kubeconfig prints the path of the administrator's kubeconfig.
-func Kubeconfig(flags *flag.FlagSet) run {
+func Kubeconfig(flags *flag.FlagSet) Run {
 	at := place(flags)
 	return func(context.Context) error {
 		l, err := at()

@@ -20,7 +20,7 @@ import (
 
 // Up brings the cluster up, or finds it up. After a crash it goes on with the state that is there, as a machine
 // does after a reboot.
-func Up(flags *flag.FlagSet) run {
+func Up(flags *flag.FlagSet) Run {
 	at := place(flags)
 	return func(ctx context.Context) error {
 		l, err := at()
@@ -53,7 +53,10 @@ func up(ctx context.Context, l layout.Layout, progress io.Writer) error {
 	}
 	if record.Running() {
 		_, _ = fmt.Fprintln(progress, "already running")
-		return awaitReady(ctx, l, time.Time{}, progress)
+		// A node that was killed a moment ago may still be seen; it is started again below.
+		if err := awaitReady(ctx, l, time.Time{}, progress); err == nil || record.Running() {
+			return err
+		}
 	}
 	if err := host.Stop(ctx, l, record); err != nil {
 		return err
@@ -143,7 +146,7 @@ func makeCredentials(l layout.Layout, now time.Time) error {
 
 func writeFiles(files map[string]string) error {
 	for path, content := range files {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return fmt.Errorf("making a configuration folder: %w", err)
 		}
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

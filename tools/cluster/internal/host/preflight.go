@@ -77,7 +77,7 @@ func installPackages(ctx context.Context, progress io.Writer) error {
 	_, _ = fmt.Fprintf(progress, "installing the packages %s\n", names)
 	install := append([]string{"install", "-y", "-q", "--no-install-recommends"}, missing...)
 	for _, args := range [][]string{{"update", "-q"}, install} {
-		cmd := exec.CommandContext(ctx, "apt-get", args...)
+		cmd := exec.CommandContext(ctx, "apt-get", args...) //nolint:gosec // package names from the list above
 		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("installing the packages %s with apt-get: %w: %s", names, err, lastLine(out))
@@ -87,7 +87,7 @@ func installPackages(ctx context.Context, progress io.Writer) error {
 }
 
 func checkDisk(l layout.Layout) error {
-	if err := os.MkdirAll(l.Dir, 0o755); err != nil {
+	if err := os.MkdirAll(l.Dir, 0o750); err != nil {
 		return fmt.Errorf("making the state folder: %w", err)
 	}
 	var stat unix.Statfs_t

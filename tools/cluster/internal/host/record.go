@@ -49,7 +49,7 @@ func (r *Record) write(l layout.Layout) error {
 	}
 	// Written aside and renamed: a half-written record would make the next command fail.
 	aside := l.Record() + ".new"
-	if err := os.WriteFile(aside, append(data, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(aside, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("writing the cluster's record: %w", err)
 	}
 	if err := os.Rename(aside, l.Record()); err != nil {

@@ -9,10 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 
+	"github.com/sei-operator/sei-operator/tools/cluster/internal/iproute"
 	"github.com/sei-operator/sei-operator/tools/cluster/internal/layout"
 	"github.com/sei-operator/sei-operator/tools/cluster/internal/supervise"
 )
@@ -49,16 +48,12 @@ func Start(ctx context.Context, l layout.Layout, r *Record) error {
 // makeFolders makes the state's folders, and the mount points that components insist on.
 func makeFolders(l layout.Layout, r *Record) error {
 	for _, name := range []string{"audit", "config/cni", "containerd", "etcd", "log/pods", "volumes"} {
-		if err := os.MkdirAll(l.Path(name), 0o755); err != nil {
+		if err := os.MkdirAll(l.Path(name), 0o700); err != nil {
 			return fmt.Errorf("making the state folder: %w", err)
 		}
 	}
-	// etcd warns about a data folder that others can read.
-	if err := os.Chmod(l.Path("etcd"), 0o700); err != nil {
-		return fmt.Errorf("closing etcd's folder: %w", err)
-	}
 	for target, source := range supervise.MountPoints {
-		if err := os.MkdirAll(l.Path(source), 0o755); err != nil {
+		if err := os.MkdirAll(l.Path(source), 0o700); err != nil {
 			return fmt.Errorf("making the state folder: %w", err)
 		}
 		if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) && !slices.Contains(r.Made, target) {
@@ -69,7 +64,7 @@ func makeFolders(l layout.Layout, r *Record) error {
 		return err
 	}
 	for _, target := range r.Made {
-		if err := os.MkdirAll(target, 0o755); err != nil {
+		if err := os.MkdirAll(target, 0o750); err != nil {
 			return fmt.Errorf("making a mount point: %w", err)
 		}
 	}
@@ -99,7 +94,7 @@ func makeCgroups(l layout.Layout) error {
 		return err
 	}
 	for _, folder := range folders {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
+		if err := os.MkdirAll(folder, 0o750); err != nil {
 			return fmt.Errorf("making the cluster's control group: %w", err)
 		}
 	}
@@ -113,7 +108,7 @@ func spawn(l layout.Layout) (*exec.Cmd, *os.File, error) {
 		return nil, nil, fmt.Errorf("making a pipe to the node: %w", err)
 	}
 	defer func() { _ = gate.Close() }()
-	out, err := os.OpenFile(l.Log("node"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	out, err := os.OpenFile(l.Log("node"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the node's log: %w", err)
 	}
@@ -123,7 +118,8 @@ func spawn(l layout.Layout) (*exec.Cmd, *os.File, error) {
 		return nil, nil, fmt.Errorf("finding the program: %w", err)
 	}
 	// Not bound to a context: the node outlives this command.
-	cmd := exec.CommandContext(context.Background(), self, "supervise", "--state-dir="+l.Dir, "--network="+l.Network.String())
+	args := []string{"supervise", "--state-dir=" + l.Dir, "--network=" + l.Network.String()}
+	cmd := exec.CommandContext(context.Background(), self, args...) //nolint:gosec // this very program
 	cmd.Args[0] = "cluster"
 	cmd.Dir = "/"
 	// Nothing else of the caller's environment concerns the node, least of all a proxy.
@@ -142,16 +138,11 @@ func spawn(l layout.Layout) (*exec.Cmd, *os.File, error) {
 // link connects the machine with the node. Both ends vanish with the node's network.
 func link(ctx context.Context, l layout.Layout, pid int) error {
 	name := l.LinkName()
-	for _, args := range []string{
-		fmt.Sprintf("link add %s type veth peer name %s netns %s", name, supervise.InnerLink, strconv.Itoa(pid)),
+	return iproute.Run(ctx,
+		fmt.Sprintf("link add %s type veth peer name %s netns %d", name, supervise.InnerLink, pid),
 		fmt.Sprintf("addr add %s/%d dev %s", l.HostIP(), l.Link().Bits(), name),
 		fmt.Sprintf("link set %s up", name),
 		fmt.Sprintf("route add %s via %s", l.Services(), l.NodeIP()),
 		fmt.Sprintf("route add %s via %s", l.Pods(), l.NodeIP()),
-	} {
-		if out, err := exec.CommandContext(ctx, "ip", strings.Fields(args)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("running ip %s: %w: %s", args, err, lastLine(out))
-		}
-	}
-	return nil
+	)
 }

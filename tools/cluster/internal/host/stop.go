@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -15,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sei-operator/sei-operator/tools/cluster/internal/iproute"
 	"github.com/sei-operator/sei-operator/tools/cluster/internal/layout"
 )
 
@@ -69,14 +69,18 @@ func killAndWait(ctx context.Context, pid int) error {
 
 // removeLink does not wait for the kernel, which takes a dead network apart at its leisure.
 func removeLink(ctx context.Context, l layout.Layout) error {
-	if _, err := net.InterfaceByName(l.LinkName()); err != nil {
+	if !linkExists(l) {
 		return nil
 	}
-	out, err := exec.CommandContext(ctx, "ip", "link", "delete", l.LinkName()).CombinedOutput()
-	if _, gone := net.InterfaceByName(l.LinkName()); err != nil && gone == nil {
-		return fmt.Errorf("removing the link %s: %w: %s", l.LinkName(), err, lastLine(out))
+	if err := iproute.Run(ctx, "link delete "+l.LinkName()); err != nil && linkExists(l) {
+		return err
 	}
 	return nil
+}
+
+func linkExists(l layout.Layout) bool {
+	_, err := net.InterfaceByName(l.LinkName())
+	return err == nil
 }
 
 // removeCgroups removes the groups inside out. A group is busy for a moment after its last process ended.

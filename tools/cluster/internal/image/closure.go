@@ -18,7 +18,7 @@ const LibraryDir = "/usr/lib/closure"
 // does. The loader itself keeps its path, because the program names it; all other libraries go into one folder,
 // to which LD_LIBRARY_PATH must point.
 func Closure(ctx context.Context, program, libraryPath string) ([]File, error) {
-	cmd := exec.CommandContext(ctx, "ldd", program)
+	cmd := exec.CommandContext(ctx, "ldd", program) //nolint:gosec // the program is the caller's choice
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libraryPath, "LC_ALL=C")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -96,7 +96,7 @@ func (p *Provisioner) provision(ctx context.Context, claim *corev1.PersistentVol
 	}
 	volume := volumeFor(claim, class, p.Folder, p.Node)
 	// Owned by root and closed to others, like a fresh disk: a pod gets at it through fsGroup.
-	if err := os.MkdirAll(volume.Spec.Local.Path, 0o755); err != nil {
+	if err := os.MkdirAll(volume.Spec.Local.Path, 0o750); err != nil {
 		return fmt.Errorf("making the volume's folder: %w", err)
 	}
 	_, err = p.Client.CoreV1().PersistentVolumes().Create(ctx, volume, metav1.CreateOptions{})

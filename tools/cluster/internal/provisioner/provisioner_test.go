@@ -63,7 +63,7 @@ func TestWork_ClaimThatWaitsForUs_GetsAFolderAndAVolume(t *testing.T) {
 	if len(got) != 1 || got[0].Spec.Local.Path != filepath.Join(p.Folder, "pvc-u1") || got[0].Spec.ClaimRef.UID != "u1" {
 		t.Fatalf("got %+v", got)
 	}
-	if info, err := os.Stat(got[0].Spec.Local.Path); err != nil || info.Mode().Perm() != 0o755 {
+	if info, err := os.Stat(got[0].Spec.Local.Path); err != nil || info.Mode().Perm() != 0o750 {
 		t.Errorf("the folder: %v, %v", info, err)
 	}
 }

@@ -34,7 +34,10 @@ func containerd(l layout.Layout) string {
 	return fmt.Sprintf(`version = 2
 root = %q
 state = "/run/containerd"
-disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs"]
+disabled_plugins = [
+  "io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs",
+  "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs",
+]
 
 [grpc]
   address = %q
@@ -118,7 +121,7 @@ func corefile(l layout.Layout) string {
 .:53 {
     bind %[2]s
     errors
-    template ANY ANY . {
+    template IN ANY . {
         rcode NXDOMAIN
     }
 }

@@ -37,8 +37,9 @@ func TestComponents_EveryConfigurationFileTheyNameIsRendered(t *testing.T) {
 }
 
 func TestComponents_ThoseThatOthersNeedComeFirst(t *testing.T) {
-	var names []string
-	for _, c := range Components(testLayout(t)) {
+	components := Components(testLayout(t))
+	names := make([]string, 0, len(components))
+	for _, c := range components {
 		names = append(names, c.Name)
 	}
 	for _, pair := range [][2]string{{"etcd", "kube-apiserver"}, {"kube-apiserver", "kubelet"}, {"containerd", "kubelet"}, {"kube-apiserver", "coredns"}} {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sei-operator/sei-operator/tools/cluster/internal/iproute"
 	"github.com/sei-operator/sei-operator/tools/cluster/internal/layout"
 )
 
@@ -73,10 +73,10 @@ func showKernelSettings(dir string) error {
 			continue // a kernel built without it
 		}
 		source := filepath.Join(dir, strings.ReplaceAll(name, "/", "."))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("making %s: %w", dir, err)
 		}
-		if err := os.WriteFile(source, []byte(value+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(source, []byte(value+"\n"), 0o600); err != nil {
 			return fmt.Errorf("writing %s: %w", source, err)
 		}
 		if err := bind(source, target); err != nil {
@@ -89,17 +89,16 @@ func showKernelSettings(dir string) error {
 // furnishNetwork gives the node its address. There is no default route: nothing leaves the machine. Service
 // addresses need a route all the same, because they are translated only after a route was found.
 func furnishNetwork(ctx context.Context, l layout.Layout) error {
-	for _, args := range []string{
+	err := iproute.Run(ctx,
 		"link set lo up",
 		fmt.Sprintf("addr add %s/%d dev %s", l.NodeIP(), l.Link().Bits(), InnerLink),
-		"link set " + InnerLink + " up",
+		"link set "+InnerLink+" up",
 		fmt.Sprintf("route add %s dev %s", l.Services(), InnerLink),
-	} {
-		if out, err := exec.CommandContext(ctx, "ip", strings.Fields(args)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("running ip %s: %w: %s", args, err, out)
-		}
+	)
+	if err != nil {
+		return err
 	}
-	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644); err != nil {
+	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o600); err != nil {
 		return fmt.Errorf("forwarding between pods: %w", err)
 	}
 	return nil

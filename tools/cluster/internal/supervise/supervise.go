@@ -53,18 +53,20 @@ func Run(ctx context.Context, l layout.Layout, gate io.Reader) error {
 // keepAlive starts a component again whenever it ends.
 func keepAlive(ctx context.Context, children *reaper, l layout.Layout, c render.Component, self string) {
 	for {
-		out, err := os.OpenFile(l.Log(c.Name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-		if err != nil {
-			log.Printf("opening the log of %s: %v", c.Name, err)
-			time.Sleep(restartDelay)
-			continue
-		}
 		began := time.Now()
-		status, err := children.run(command(ctx, c, self, out))
-		_ = out.Close()
+		status, err := runOnce(ctx, children, l, c, self)
 		log.Printf("%s ended after %s: %s, %v; starting it again", c.Name, time.Since(began).Round(time.Millisecond), status, err)
-		time.Sleep(restartDelay)
+		<-time.After(restartDelay)
 	}
+}
+
+func runOnce(ctx context.Context, children *reaper, l layout.Layout, c render.Component, self string) (string, error) {
+	out, err := os.OpenFile(l.Log(c.Name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("opening its log: %w", err)
+	}
+	defer func() { _ = out.Close() }()
+	return children.run(command(ctx, c, self, out))
 }
 
 // command passes the component's name as the program's, which is how the multi-call binary knows what to be.
@@ -73,7 +75,7 @@ func command(ctx context.Context, c render.Component, self string, out *os.File)
 	if c.Path != "" {
 		path = c.Path
 	}
-	cmd := exec.CommandContext(ctx, path, c.Args...)
+	cmd := exec.CommandContext(ctx, path, c.Args...) //nolint:gosec // components are our own list
 	cmd.Args[0] = c.Name
 	cmd.Stdout, cmd.Stderr = out, out
 	return cmd

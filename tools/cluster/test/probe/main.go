@@ -22,21 +22,22 @@ import (
 const credentials = "/var/run/secrets/kubernetes.io/serviceaccount/"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	var err error
-	switch {
-	case len(os.Args) == 3 && os.Args[1] == "serve":
-		err = serve(ctx, os.Args[2])
-	case len(os.Args) == 3 && os.Args[1] == "check":
-		err = check(ctx, os.Args[2])
-	default:
-		err = errors.New("usage: probe serve FILE | probe check URL")
-	}
-	if err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+}
+
+func run(args []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	switch {
+	case len(args) == 2 && args[0] == "serve":
+		return serve(ctx, args[1])
+	case len(args) == 2 && args[0] == "check":
+		return check(ctx, args[1])
+	}
+	return errors.New("usage: probe serve FILE | probe check URL")
 }
 
 // serve answers with the file's content, which the first start writes.
@@ -63,7 +64,12 @@ func serve(ctx context.Context, file string) error {
 func check(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
+	// A Service refuses connections until the proxy has heard of its first ready pod.
 	body, err := get(ctx, http.DefaultClient, url, "")
+	for err != nil && ctx.Err() == nil {
+		<-time.After(100 * time.Millisecond)
+		body, err = get(ctx, http.DefaultClient, url, "")
+	}
 	if err != nil {
 		return fmt.Errorf("asking the service: %w", err)
 	}
