@@ -78,16 +78,10 @@ func podReadiness(pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
 	switch {
 	case pod == nil:
 		return metav1.ConditionFalse, v1alpha1.ReasonPodPending, "there is no pod; the StatefulSet controller makes one"
-	case pod.Status.Phase == corev1.PodUnknown || pod.Status.Reason == "NodeLost":
-		return metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown, "the pod's node does not answer"
-	}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady && c.Status == corev1.ConditionUnknown {
-			return metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown, "the pod's node does not answer"
-		}
-		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil {
-			return metav1.ConditionTrue, v1alpha1.ReasonInSync, ""
-		}
+	case nodeLost(pod):
+		return metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown, fmt.Sprintf("node %s does not answer, so nobody knows whether the pod runs", pod.Spec.NodeName)
+	case podCondition(pod, corev1.PodReady) == corev1.ConditionTrue && pod.DeletionTimestamp == nil:
+		return metav1.ConditionTrue, v1alpha1.ReasonInSync, ""
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:
@@ -99,6 +93,24 @@ func podReadiness(pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
 	default:
 		return metav1.ConditionFalse, v1alpha1.ReasonPodNotReady, "seid waits behind the start gate or is starting"
 	}
+}
+
+// nodeLost reports whether the pod's kubelet has fallen silent. The node controller then
+// takes the pod's readiness away, while what the kubelet said last about its containers
+// stays.
+func nodeLost(pod *corev1.Pod) bool {
+	ready, containers := podCondition(pod, corev1.PodReady), podCondition(pod, corev1.ContainersReady)
+	return pod.Status.Phase == corev1.PodUnknown || ready == corev1.ConditionUnknown ||
+		ready == corev1.ConditionFalse && containers == corev1.ConditionTrue
+}
+
+func podCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) corev1.ConditionStatus {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == conditionType {
+			return pod.Status.Conditions[i].Status
+		}
+	}
+	return ""
 }
 
 func pendingWords(pod *corev1.Pod) string {

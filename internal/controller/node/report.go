@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/peers"
 	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
@@ -113,7 +115,8 @@ func (r *Reconciler) emitFacts(s *scope) {
 			r.Events.Emit(s.node, events.New(reason, "%s", text))
 		}
 	}
-	tell(events.PeerResolutionFailed, strings.Join(s.observed.PeerProblems, "; "))
+	// A peer that is still starting is no failure, and says so itself.
+	tell(events.PeerResolutionFailed, strings.Join(slices.DeleteFunc(slices.Clone(s.observed.PeerProblems), peers.Waiting), "; "))
 	tell(events.VolumeNotResized, s.facts.VolumeProblem)
 	if s.err != nil {
 		tell(events.ReconcileFailed, s.err.Error())
