@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,8 +20,11 @@ const (
 	exitNoCommand  = 127
 )
 
+// flagOKExit makes a Job succeed when seid ends at its halt height.
+const flagOKExit = "ok-exit"
+
 func gateCommand() *cobra.Command {
-	var port int
+	var port, okExit int
 	cmd := &cobra.Command{
 		Use:   "gate -- COMMAND [ARG...]",
 		Short: "Wait until the sidecar of this pod says go, then become COMMAND",
@@ -30,8 +34,15 @@ func gateCommand() *cobra.Command {
 				return err
 			}
 			g := gate.Gate{HealthURL: fmt.Sprintf("http://127.0.0.1:%d/v0/healthz", port), Log: newLogger()}
-			err := g.Pass(cmd.Context(), args)
+			pass := g.Pass
+			if cmd.Flags().Changed(flagOKExit) {
+				pass = func(ctx context.Context, argv []string) error { return g.Run(ctx, argv, okExit) }
+			}
+			err := pass(cmd.Context(), args)
+			exit, ended := errors.AsType[*gate.ExitError](err)
 			switch {
+			case ended:
+				return &exitError{code: exit.Code, err: err}
 			case cmd.Context().Err() != nil:
 				return &exitError{code: exitTerminated, err: err}
 			case errors.Is(err, exec.ErrNotFound):
@@ -41,5 +52,6 @@ func gateCommand() *cobra.Command {
 		},
 	}
 	addPortFlag(cmd, &port)
+	cmd.Flags().IntVar(&okExit, flagOKExit, 0, "exit code of COMMAND that counts as success too; COMMAND then runs as a child")
 	return cmd
 }
