@@ -84,7 +84,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return n, r.bucket.failed(r.key, "reading", err)
 	}
-	return n, err //nolint:wrapcheck // io.EOF has to stay io.EOF
+	return n, err
 }
 
 // Get opens an object for reading.
@@ -105,7 +105,7 @@ func (b *Bucket) ReadAll(ctx context.Context, key string, limit int64) ([]byte, 
 	defer func() { _ = r.Close() }()
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // already classified by Reader
+		return nil, err
 	}
 	if int64(len(data)) > limit {
 		return nil, b.tooLarge(key, limit)

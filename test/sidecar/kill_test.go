@@ -131,8 +131,9 @@ func TestKilledAtRandom_AnEmptyHomeGetsEachKeyOnce(t *testing.T) {
 			t.Errorf("the gentx is of node %s, the identity of %s", gentx.NodeID, identity.NodeID)
 		}
 		do[wire.AssembledGenesis](n, api.AssembleGenesis, wire.AssembleGenesis{AccountBalance: balance, Gentxs: []json.RawMessage{gentx.Gentx}})
-		var names []string
-		for name := range homeFiles(t, n.home) {
+		files := homeFiles(t, n.home)
+		names := make([]string, 0, len(files))
+		for name := range files {
 			names = append(names, account.ReplaceAllString(name, "ID"))
 		}
 		slices.Sort(names)
@@ -233,8 +234,8 @@ func (n *node) outcome(got api.TaskResult, bucket string) outcome {
 // homeFiles is every file below a directory, except the sidecar's own store, the
 // logs of the snapshot index, and what the file bucket notes about its objects or
 // leaves of an upload that was killed (other buckets drop those themselves).
-func homeFiles(t testing.TB, dir string) map[string]string {
-	t.Helper()
+func homeFiles(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(file string, e os.DirEntry, err error) error {
 		if err != nil {
@@ -251,7 +252,7 @@ func homeFiles(t testing.TB, dir string) map[string]string {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return found
 }

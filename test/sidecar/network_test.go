@@ -35,6 +35,7 @@ func TestFourValidators_WithoutABucket(t *testing.T) {
 }
 
 func stateSync(t *testing.T, validators []*node, genesis wire.AssembledGenesis) {
+	t.Helper()
 	validators[0].awaitHeight(10) // two snapshots and some blocks on top
 	n := newNode(t, "four-1", "fifth", "")
 	n.identity()
@@ -61,6 +62,7 @@ func stateSync(t *testing.T, validators []*node, genesis wire.AssembledGenesis) 
 }
 
 func moveSnapshot(t *testing.T, validators []*node, genesis wire.AssembledGenesis, bucket string) {
+	t.Helper()
 	up := do[wire.UploadedSnapshot](validators[0], api.SnapshotUploadOnce, nil)
 	if up.Outcome != wire.OutcomeUploaded || up.Height < 4 {
 		t.Fatalf("upload: %+v", up)
@@ -91,6 +93,7 @@ func moveSnapshot(t *testing.T, validators []*node, genesis wire.AssembledGenesi
 }
 
 func compare(t *testing.T, validators []*node, bucket string) {
+	t.Helper()
 	v := validators[2]
 	id := v.Submit(api.ResultExport, "", wire.ResultExport{
 		Bucket: bucket, Prefix: "compare/", CanonicalRPC: "http://" + validators[3].witness(), MigrationMode: true,
@@ -114,9 +117,9 @@ func compare(t *testing.T, validators []*node, bucket string) {
 // two peers.
 func TestThreeValidators_WithABucket(t *testing.T) {
 	bucket := "file://" + t.TempDir()
-	var validators []*node
-	for i := range 3 {
-		validators = append(validators, newNode(t, "three-1", fmt.Sprintf("v-%d", i), bucket))
+	validators := make([]*node, 3)
+	for i := range validators {
+		validators[i] = newNode(t, "three-1", fmt.Sprintf("v-%d", i), bucket)
 	}
 	assemble := wire.AssembleAndUploadGenesis{AccountBalance: balance, Namespace: "ns", Overrides: slowChain}
 	for _, v := range validators {

@@ -6,6 +6,7 @@ package sidecar_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -36,41 +37,41 @@ type node struct {
 
 // freePort finds a port below those the kernel gives to outgoing connections: it
 // is free now and nobody gets it by chance before the node does.
-func freePort(t testing.TB) int {
-	t.Helper()
+func freePort(tb testing.TB) int {
+	tb.Helper()
 	const lowest, highest = 20000, 32000
 	for range 100 {
 		port := lowest + rand.IntN(highest-lowest)
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
 			continue
 		}
 		_ = l.Close()
 		return port
 	}
-	t.Fatal("no free port")
+	tb.Fatal("no free port")
 	return 0
 }
 
 // newNode makes an empty home with a sidecar over it. Bucket addresses are
 // optional.
-func newNode(t testing.TB, chainID, name, bucket string) *node {
-	t.Helper()
+func newNode(tb testing.TB, chainID, name, bucket string) *node {
+	tb.Helper()
 	n := &node{
-		t: t, name: name, chainID: chainID, home: filepath.Join(t.TempDir(), name),
-		port: freePort(t), rpcPort: freePort(t), p2pPort: freePort(t),
+		t: tb, name: name, chainID: chainID, home: filepath.Join(tb.TempDir(), name),
+		port: freePort(tb), rpcPort: freePort(tb), p2pPort: freePort(tb),
 	}
 	if err := os.MkdirAll(n.home, 0o750); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	env := []string{
-		"SEI_CHAIN_ID=" + chainID, "SEI_SEID_BINARY=" + handlertest.SeidPath(t), "SEI_SIDECAR_PORT=" + strconv.Itoa(n.port),
+		"SEI_CHAIN_ID=" + chainID, "SEI_SEID_BINARY=" + handlertest.SeidPath(tb), "SEI_SIDECAR_PORT=" + strconv.Itoa(n.port),
 		"SEI_KEYRING_BACKEND=test", "SEI_KEYRING_DIR=" + n.home,
 	}
 	if bucket != "" {
 		env = append(env, "SEI_GENESIS_BUCKET_URL="+bucket, "SEI_SNAPSHOT_BUCKET_URL="+bucket)
 	}
-	n.Sidecar = crashtest.Start(t, n.home, env...)
+	n.Sidecar = crashtest.Start(tb, n.home, env...)
 	return n
 }
 
@@ -115,9 +116,7 @@ func (n *node) configure(mode string, overrides map[string]string) {
 		"metrics.enabled":                "false",
 		"logging.level":                  "info",
 	}
-	for k, v := range overrides {
-		all[k] = v
-	}
+	maps.Copy(all, overrides)
 	do[wire.ConfigChanges](n, api.ConfigApply, wire.ConfigApply{Mode: mode, Overrides: all, Moniker: n.name})
 	do[any](n, api.ConfigValidate, nil)
 }

@@ -37,6 +37,7 @@ func TestOneValidator_WithoutABucket(t *testing.T) {
 }
 
 func governance(t *testing.T, v *node) {
+	t.Helper()
 	tx := wire.Transaction{ChainID: v.chainID, KeyName: "validator", Fees: "20000usei", Gas: 500000}
 	proposal := wire.Proposal{Title: "Upgrade", Description: "To v9", InitialDeposit: "2000000usei"}
 	upgrade := wire.GovSoftwareUpgrade{Transaction: tx, Proposal: proposal, UpgradeName: "v9", UpgradeHeight: 100000}
@@ -125,6 +126,7 @@ func transactions(t *testing.T, v *node) int {
 }
 
 func restarts(t *testing.T, v *node) {
+	t.Helper()
 	first := <-v.pod.starts
 	restarted := do[wire.Restarted](v, api.RestartSeid, nil)
 	if second := <-v.pod.starts; !restarted.RPCServing || second == first {
@@ -135,6 +137,7 @@ func restarts(t *testing.T, v *node) {
 }
 
 func stops(t *testing.T, v *node) {
+	t.Helper()
 	do[any](v, api.MarkNotReady, nil)
 	if stopped := do[wire.Stopped](v, api.StopSeid, nil); !stopped.WasRunning {
 		t.Error("the node was not running")
@@ -153,6 +156,7 @@ func stops(t *testing.T, v *node) {
 // A node that reaches its halt height sends itself SIGINT and then SIGTERM. Which
 // of them it hears first decides how it ends; all three ends are good.
 func halts(t *testing.T, v *node, height int64) {
+	t.Helper()
 	v.run(false, "--halt-height", strconv.FormatInt(height, 10))
 	do[any](v, api.MarkReady, nil)
 	select {

@@ -18,8 +18,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/archive"
 )
 
-func tarGz(t testing.TB, headers ...*tar.Header) []byte {
-	t.Helper()
+func tarGz(tb testing.TB, headers ...*tar.Header) []byte {
+	tb.Helper()
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	w := tar.NewWriter(zipped)
@@ -28,23 +28,23 @@ func tarGz(t testing.TB, headers ...*tar.Header) []byte {
 			h.Mode = 0o644
 		}
 		if err := w.WriteHeader(h); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if h.Typeflag == tar.TypeReg {
 			if _, err := w.Write(bytes.Repeat([]byte("x"), int(h.Size))); err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 		}
 	}
 	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out.Bytes()
 }
 
 // tree lists what is under dir with sizes, so that a test sees every escape.
-func tree(t testing.TB, dir string) map[string]int64 {
-	t.Helper()
+func tree(tb testing.TB, dir string) map[string]int64 {
+	tb.Helper()
 	found := map[string]int64{}
 	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -59,7 +59,7 @@ func tree(t testing.TB, dir string) map[string]int64 {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return found
 }
@@ -84,7 +84,7 @@ func TestPackThenUnpack_GivesTheSameTree(t *testing.T) {
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("packing the same tree twice gave different bytes")
 	}
-	unpacked, err := archive.Unpack(t.Context(), &first, dst, archive.Limits{Bytes: packed.Bytes, Files: packed.Files})
+	unpacked, err := archive.Unpack(t.Context(), &first, dst, archive.Limits(packed))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,6 @@ type packer struct {
 }
 
 func (p *packer) tree(source Source) error {
-	//nolint:wrapcheck // wrapped with the name by Pack
 	return filepath.WalkDir(source.Path, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -66,13 +65,13 @@ func (p *packer) tree(source Source) error {
 func (p *packer) add(file, name string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped with the name by Pack
+		return err
 	}
 	header := &tar.Header{Name: name, Mode: int64(info.Mode().Perm())}
 	switch {
 	case info.IsDir():
 		header.Typeflag, header.Name = tar.TypeDir, name+"/"
-		return p.out.WriteHeader(header) //nolint:wrapcheck // wrapped with the name by Pack
+		return p.out.WriteHeader(header)
 	case info.Mode().IsRegular():
 		header.Typeflag, header.Size = tar.TypeReg, info.Size()
 		return p.file(file, header)
@@ -82,13 +81,13 @@ func (p *packer) add(file, name string, entry fs.DirEntry) error {
 }
 
 func (p *packer) file(file string, header *tar.Header) error {
-	f, err := os.Open(file)
+	f, err := os.Open(file) //nolint:gosec // the node's own snapshot
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped with the name by Pack
+		return err
 	}
 	defer func() { _ = f.Close() }()
 	if err := p.out.WriteHeader(header); err != nil {
-		return err //nolint:wrapcheck // wrapped with the name by Pack
+		return err
 	}
 	n, err := io.CopyBuffer(struct{ io.Writer }{p.out}, struct{ io.Reader }{f}, p.buf)
 	p.stats.Bytes += n
@@ -96,5 +95,5 @@ func (p *packer) file(file string, header *tar.Header) error {
 	if err == nil && n != header.Size {
 		return fmt.Errorf("%s changed while it was packed", file)
 	}
-	return err //nolint:wrapcheck // wrapped with the name by Pack
+	return err
 }

@@ -92,7 +92,7 @@ func finish(zipped io.Reader) error {
 	if err == nil && n == maxTrailer {
 		return fmt.Errorf("%w: data after the end of the archive", ErrCorrupt)
 	}
-	return err //nolint:wrapcheck // explained by the caller
+	return err
 }
 
 type unpacker struct {
@@ -123,7 +123,7 @@ func (u *unpacker) dir(name string, mode fs.FileMode) error {
 	if name == "." {
 		return nil
 	}
-	return u.root.MkdirAll(name, mode.Perm()|0o700) //nolint:wrapcheck // wrapped with the name by the caller
+	return u.root.MkdirAll(name, mode.Perm()|0o700)
 }
 
 func (u *unpacker) file(name string, header *tar.Header, content io.Reader) error {
@@ -135,14 +135,14 @@ func (u *unpacker) file(name string, header *tar.Header, content io.Reader) erro
 		return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, u.limits.Bytes)
 	}
 	if err := u.root.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-		return err //nolint:wrapcheck // wrapped with the name by the caller
+		return err
 	}
 	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, header.FileInfo().Mode().Perm()|0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: the file is in the archive twice", ErrCorrupt)
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped with the name by the caller
+		return err
 	}
 	// The writer is wrapped so that CopyBuffer uses our buffer.
 	n, err := io.CopyBuffer(struct{ io.Writer }{f}, content, u.buf)
@@ -161,13 +161,13 @@ type watchedReader struct {
 func (r *watchedReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		r.err = err
-		return 0, err //nolint:wrapcheck // the context's own error
+		return 0, err
 	}
 	n, err := r.src.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.err = err
 	}
-	return n, err //nolint:wrapcheck // a reader passes errors on
+	return n, err
 }
 
 func (r *watchedReader) explain(doing string, err error) error {

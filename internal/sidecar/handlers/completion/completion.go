@@ -31,7 +31,7 @@ func Find(records engine.Records, task api.TaskType) (*Record, error) {
 		return nil, fmt.Errorf("reading the completion record of %s: %w", task, err)
 	}
 	if data == nil {
-		return nil, nil //nolint:nilnil // no record is an answer, not an error
+		return nil, nil
 	}
 	rec := new(Record)
 	if err := json.Unmarshal(data, rec); err != nil {
@@ -42,7 +42,8 @@ func Find(records engine.Records, task api.TaskType) (*Record, error) {
 
 // Matches reports whether the record was made from these inputs.
 func (r *Record) Matches(inputs any) bool {
-	return r != nil && r.Inputs == digest(inputs)
+	sum, err := digest(inputs)
+	return err == nil && r != nil && r.Inputs == sum
 }
 
 // Save records that a task type was done.
@@ -51,7 +52,11 @@ func Save(records engine.Records, task api.TaskType, inputs, result any) error {
 	if err != nil {
 		return fmt.Errorf("recording the completion of %s: %w", task, err)
 	}
-	data, err := json.Marshal(Record{Inputs: digest(inputs), Result: raw, DoneAt: time.Now().UTC()})
+	sum, err := digest(inputs)
+	if err != nil {
+		return fmt.Errorf("recording the completion of %s: %w", task, err)
+	}
+	data, err := json.Marshal(Record{Inputs: sum, Result: raw, DoneAt: time.Now().UTC()})
 	if err != nil {
 		return fmt.Errorf("recording the completion of %s: %w", task, err)
 	}
@@ -72,11 +77,11 @@ func Forget(records engine.Records, tasks ...api.TaskType) error {
 }
 
 // digest is the same for equal inputs, whatever the order of their map keys.
-func digest(inputs any) string {
+func digest(inputs any) (string, error) {
 	raw, err := json.Marshal(inputs)
 	if err != nil {
-		panic(fmt.Sprintf("inputs of a task cannot be encoded: %v", err)) // a mistake in the code, not in the data
+		return "", fmt.Errorf("encoding the inputs: %w", err)
 	}
 	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:]), nil
 }

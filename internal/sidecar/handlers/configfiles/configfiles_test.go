@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -176,16 +177,7 @@ func TestPatch_KeepsIntegersAndRemovesLeftovers(t *testing.T) {
 
 func TestValidate_CarriesItsFindings(t *testing.T) {
 	f := newFixture(t)
-	var report struct {
-		Valid       bool
-		Mode        string
-		Diagnostics []map[string]string
-	}
-	report = handlertest.Must[struct {
-		Valid       bool
-		Mode        string
-		Diagnostics []map[string]string
-	}](t, f.Harness, api.ConfigValidate, `{}`)
+	report := handlertest.Must[config.Report](t, f.Harness, api.ConfigValidate, `{}`)
 	if !report.Valid || report.Mode != "full" {
 		t.Errorf("report = %+v", report)
 	}

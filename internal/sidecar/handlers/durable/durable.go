@@ -21,7 +21,7 @@ const TempPrefix = ".sei-tmp-"
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	return Write(path, mode, func(w io.Writer) error {
 		_, err := w.Write(data)
-		return err //nolint:wrapcheck // wrapped by Write
+		return err
 	})
 }
 
@@ -61,7 +61,7 @@ func Rename(from, to string) error {
 
 // SyncDir makes the entries of a directory durable.
 func SyncDir(path string) error {
-	d, err := os.Open(path)
+	d, err := os.Open(path) //nolint:gosec // callers name files of the node's home
 	if err != nil {
 		return fmt.Errorf("syncing %s: %w", path, err)
 	}

@@ -18,7 +18,7 @@ func names(t *testing.T, dir string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []string
+	found := make([]string, 0, len(entries))
 	for _, e := range entries {
 		found = append(found, e.Name())
 	}

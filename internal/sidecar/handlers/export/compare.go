@@ -82,7 +82,6 @@ func (j *job) compare(ctx context.Context) error {
 // the reason there already.
 func (j *job) diverged(ctx context.Context, page []compareLine, found *report) error {
 	key := fmt.Sprintf("%sdivergence-%d.report.json.gz", j.params.Prefix, found.Height)
-	//nolint:wrapcheck // the pipe's error, wrapped by the bucket
 	if err := j.putLines(ctx, key, func(enc *json.Encoder) error { return enc.Encode(found) }); err != nil {
 		return err
 	}
@@ -99,7 +98,7 @@ func (j *job) flush(ctx context.Context, page []compareLine) error {
 	err := j.putLines(ctx, key, func(enc *json.Encoder) error {
 		for _, line := range page {
 			if err := enc.Encode(line); err != nil {
-				return err //nolint:wrapcheck // the pipe's error, wrapped by the bucket
+				return err
 			}
 		}
 		return nil
@@ -162,7 +161,7 @@ func (j *job) awaitBlock(ctx context.Context, client *rpc.Client, height int64) 
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err() //nolint:wrapcheck // the context's own error
+			return nil, ctx.Err()
 		case <-time.After(cmp.Or(j.Poll, defaultPoll)):
 		}
 	}

@@ -60,7 +60,7 @@ func (j *job) askBoth(ctx context.Context, method string, args []any) (*Differen
 		return nil, err
 	}
 	if shadow == canonical {
-		return nil, nil //nolint:nilnil // no difference is an answer, not an error
+		return nil, nil
 	}
 	return &Difference{2, fmt.Sprintf("%s%v", method, args[:len(args)-1]), shadow, canonical}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -42,6 +43,7 @@ type chain struct {
 }
 
 func newChain(t *testing.T, head int64) *chain {
+	t.Helper()
 	c := &chain{head: head, earliest: 1, balance: "0x1"}
 	c.appHash = func(h int64) string { return fmt.Sprintf("%064X", h) }
 	c.gas = func(int64) int64 { return 100 }
@@ -185,11 +187,7 @@ func TestExport_BeginsAfterTheSnapshotAndAnewForAnotherPlace(t *testing.T) {
 	handlertest.Must[wire.Exported](t, f.Harness, api.ResultExport, f.params(""))
 	handlertest.Must[wire.Exported](t, f.Harness, api.ResultExport, strings.Replace(f.params(""), "out/", "out/other-", 1))
 	want := []string{"101-110.ndjson.gz", "111-120.ndjson.gz", "other-101-110.ndjson.gz", "other-111-120.ndjson.gz"}
-	var got []string
-	for name := range f.pages(t) {
-		got = append(got, name)
-	}
-	slices.Sort(got)
+	got := slices.Sorted(maps.Keys(f.pages(t)))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
 	}

@@ -61,7 +61,7 @@ func (j *job) exportPage(ctx context.Context, first, end int64) error {
 				return api.Retryable(api.CodeUnavailable, fmt.Errorf("asking for the results of block %d: %w", height, err))
 			}
 			if err := enc.Encode(exportLine{Height: height, ExportedAt: time.Now().UTC(), BlockResults: results.Raw}); err != nil {
-				return err //nolint:wrapcheck // the pipe's error, wrapped by the bucket
+				return err
 			}
 		}
 		return nil
@@ -82,5 +82,5 @@ func (j *job) putLines(ctx context.Context, key string, fill func(*json.Encoder)
 	}()
 	err := j.bucket.Put(ctx, key, "application/gzip", reader)
 	_ = reader.Close()
-	return err //nolint:wrapcheck // classified by the bucket
+	return err
 }

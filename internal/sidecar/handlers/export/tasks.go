@@ -134,7 +134,7 @@ func (j *job) advance(height int64) error {
 		return fmt.Errorf("noting the export: %w", err)
 	}
 	if err := durable.WriteFile(j.Node.Home.Path(stateFile), data, 0o600); err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	j.last = height
 	j.pages++

@@ -37,9 +37,9 @@ type fixture struct {
 	home home.Dir
 }
 
-func newFixture(t testing.TB, seid seidcmd.Runner, bucket string) *fixture {
-	t.Helper()
-	n := &node.Node{Home: home.Dir(t.TempDir()), ChainID: chainID, Seid: seid, GenesisBucket: bucket}
+func newFixture(tb testing.TB, seid seidcmd.Runner, bucket string) *fixture {
+	tb.Helper()
+	n := &node.Node{Home: home.Dir(tb.TempDir()), ChainID: chainID, Seid: seid, GenesisBucket: bucket}
 	files := &configfiles.Tasks{Node: n}
 	tasks := &genesis.Tasks{Node: n, SetPeers: files.SetPeers, SetMoniker: files.SetMoniker, Moniker: files.Moniker}
 	return &fixture{Harness: handlertest.New(tasks.Handlers()), node: n, home: n.Home}
@@ -51,17 +51,17 @@ const (
 )
 
 // validator is a home that has its gentx.
-func validator(t testing.TB, i int, bucket string) (*fixture, wire.Gentx) {
-	t.Helper()
-	f := newFixture(t, handlertest.Seid(t), bucket)
-	handlertest.Must[wire.Identity](t, f.Harness, api.GenerateIdentity, fmt.Sprintf(identityParams, i))
-	handlertest.Must[wire.Gentx](t, f.Harness, api.GenerateGentx, gentxParams)
-	return f, handlertest.Must[wire.Gentx](t, f.Harness, api.ExportGentx, `{}`)
+func validator(tb testing.TB, i int, bucket string) (*fixture, wire.Gentx) {
+	tb.Helper()
+	f := newFixture(tb, handlertest.Seid(tb), bucket)
+	handlertest.Must[wire.Identity](tb, f.Harness, api.GenerateIdentity, fmt.Sprintf(identityParams, i))
+	handlertest.Must[wire.Gentx](tb, f.Harness, api.GenerateGentx, gentxParams)
+	return f, handlertest.Must[wire.Gentx](tb, f.Harness, api.ExportGentx, `{}`)
 }
 
 // files is every file of a home with its content.
-func files(t testing.TB, dir string) map[string]string {
-	t.Helper()
+func files(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -73,33 +73,33 @@ func files(t testing.TB, dir string) map[string]string {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return found
 }
 
-func unpack(t testing.TB, packed string) []byte {
-	t.Helper()
+func unpack(tb testing.TB, packed string) []byte {
+	tb.Helper()
 	zipped, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(packed)))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	data, err := io.ReadAll(zipped)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return data
 }
 
-func pack(t testing.TB, data string) string {
-	t.Helper()
+func pack(tb testing.TB, data string) string {
+	tb.Helper()
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	if _, err := zipped.Write([]byte(data)); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := zipped.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
@@ -207,30 +207,30 @@ func TestExport_NeverCarriesAPrivateKey(t *testing.T) {
 	}
 }
 
-func assembleParams(t testing.TB, extra string, gentxs ...wire.Gentx) string {
-	t.Helper()
+func assembleParams(tb testing.TB, extra string, gentxs ...wire.Gentx) string {
+	tb.Helper()
 	list := make([]json.RawMessage, 0, len(gentxs))
 	for _, g := range gentxs {
 		list = append(list, g.Gentx)
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return fmt.Sprintf(`{"accountBalance":"20000000usei","gentxs":%s%s}`, raw, extra)
 }
 
 // look reads a value of a genesis by its path.
-func look(t testing.TB, data []byte, path ...string) any {
-	t.Helper()
+func look(tb testing.TB, data []byte, path ...string) any {
+	tb.Helper()
 	var at any
 	if err := json.Unmarshal(data, &at); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for _, segment := range path {
 		object, ok := at.(map[string]any)
 		if !ok {
-			t.Fatalf("%v: %s is not in an object", path, segment)
+			tb.Fatalf("%v: %s is not in an object", path, segment)
 		}
 		at = object[segment]
 	}
@@ -266,7 +266,7 @@ func TestAssemble_MakesTheGenesisOfAllGentxs(t *testing.T) {
 		t.Errorf("validators are %v", validators)
 	}
 	accounts, _ := look(t, data, "app_state", "auth", "accounts").([]any)
-	var types []string
+	types := make([]string, 0, len(accounts))
 	for _, a := range accounts {
 		types = append(types, a.(map[string]any)["@type"].(string))
 	}

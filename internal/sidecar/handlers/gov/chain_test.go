@@ -38,8 +38,9 @@ type chain struct {
 	broadcasts int
 }
 
-func newChain(t testing.TB, address string) *chain {
-	return &chain{t: t, address: address, network: "test-1", blocks: make([][][]byte, 10), earliest: 1, seen: map[string]bool{}, sequence: 7}
+func newChain(tb testing.TB, address string) *chain {
+	tb.Helper()
+	return &chain{t: tb, address: address, network: "test-1", blocks: make([][][]byte, 10), earliest: 1, seen: map[string]bool{}, sequence: 7}
 }
 
 func (c *chain) Status(ctx context.Context) (*rpc.Status, error) {

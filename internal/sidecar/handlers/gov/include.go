@@ -33,7 +33,7 @@ func (t *Tasks) awaitBlock(ctx context.Context, tx *sentTx, msg message) (*wire.
 		next = upTo // an unreachable node is asked again until the time is up
 		select {
 		case <-ctx.Done():
-			return pending(tx), ctx.Err() //nolint:wrapcheck // the context's own error
+			return pending(tx), ctx.Err()
 		case <-deadline.C:
 			return pending(tx), api.Retryable(api.CodeUnavailable, fmt.Errorf("transaction %s is in no block after %s", tx.Hash, t.inclusion())).
 				WithHint("submit the task again with the same id; it will not send a second transaction")
@@ -59,7 +59,7 @@ func (t *Tasks) look(ctx context.Context, tx *sentTx) (*wire.GovTxResult, error)
 func (t *Tasks) scan(ctx context.Context, tx *sentTx, from int64) (found *wire.GovTxResult, upTo int64, err error) {
 	status, err := t.RPC().Status(ctx)
 	if err != nil {
-		return nil, from, err //nolint:wrapcheck // wrapped or waited out by the caller
+		return nil, from, err
 	}
 	if earliest := status.SyncInfo.EarliestBlockHeight; earliest > from {
 		return &wire.GovTxResult{TxHash: tx.Hash, InclusionStatus: wire.InclusionUnverifiable}, from,
@@ -69,7 +69,7 @@ func (t *Tasks) scan(ctx context.Context, tx *sentTx, from int64) (found *wire.G
 	for height := from; height <= status.SyncInfo.LatestBlockHeight; height++ {
 		block, err := t.RPC().Block(ctx, height)
 		if err != nil {
-			return nil, height, err //nolint:wrapcheck // wrapped or waited out by the caller
+			return nil, height, err
 		}
 		if index := block.TxIndex(tx.Hash); index >= 0 {
 			found, err := t.outcome(ctx, tx, height, index)
@@ -83,7 +83,7 @@ func (t *Tasks) scan(ctx context.Context, tx *sentTx, from int64) (found *wire.G
 func (t *Tasks) outcome(ctx context.Context, tx *sentTx, height int64, index int) (*wire.GovTxResult, error) {
 	results, err := t.RPC().BlockResults(ctx, height)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // wrapped or waited out by the caller
+		return nil, err
 	}
 	if index >= len(results.Txs) {
 		return nil, fmt.Errorf("block %d has %d results, want one at %d", height, len(results.Txs), index)

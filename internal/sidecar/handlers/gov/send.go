@@ -155,7 +155,7 @@ func (t *Tasks) signed(ctx context.Context, task engine.Task, msg message, statu
 func loadTx(task engine.Task) (*sentTx, error) {
 	data, err := task.Records.Get(recordKey(task.ID))
 	if err != nil || data == nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	tx := new(sentTx)
 	if err := json.Unmarshal(data, tx); err != nil {
@@ -182,7 +182,7 @@ func (t *Tasks) broadcast(ctx context.Context, tx *sentTx) error {
 	case errors.Is(err, rpc.ErrTxInCache):
 		return nil
 	case err != nil:
-		return err //nolint:wrapcheck // wrapped by the caller
+		return err
 	case result.Code == 0:
 		return nil
 	case result.Code == wrongSequence && result.Codespace == "sdk":

@@ -70,57 +70,58 @@ func New(handlers []engine.Handler) *Harness {
 }
 
 // Run validates and runs a task with a new id.
-func (h *Harness) Run(t testing.TB, task api.TaskType, params string) (json.RawMessage, error) {
-	t.Helper()
-	return h.RunAs(t, uuid.NewString(), task, params)
+func (h *Harness) Run(tb testing.TB, task api.TaskType, params string) (json.RawMessage, error) {
+	tb.Helper()
+	return h.RunAs(tb, uuid.NewString(), task, params)
 }
 
 // RunAs is Run with an id, for tasks that remember theirs.
-func (h *Harness) RunAs(t testing.TB, id string, task api.TaskType, params string) (json.RawMessage, error) {
-	t.Helper()
+func (h *Harness) RunAs(tb testing.TB, id string, task api.TaskType, params string) (json.RawMessage, error) {
+	tb.Helper()
 	for _, handler := range h.Handlers {
 		if handler.Type != task {
 			continue
 		}
 		if err := handler.Validate(json.RawMessage(params)); err != nil {
-			return nil, err //nolint:wrapcheck // the test looks at it
+			return nil, err
 		}
-		return h.run(t, id, handler, params)
+		return h.run(tb, id, handler, params)
 	}
-	t.Fatalf("there is no handler for %s", task)
+	tb.Fatalf("there is no handler for %s", task)
 	return nil, nil
 }
 
-func (h *Harness) run(t testing.TB, id string, handler engine.Handler, params string) (json.RawMessage, error) {
+func (h *Harness) run(tb testing.TB, id string, handler engine.Handler, params string) (json.RawMessage, error) {
+	tb.Helper()
 	ctx := h.Context
 	if ctx == nil {
-		ctx = t.Context()
+		ctx = tb.Context()
 	}
 	count := func(api.Progress) { h.Progress++ }
 	result, err := handler.Run(ctx, engine.Task{ID: id, Run: 1, Progress: count, Records: h.Records}, json.RawMessage(params))
 	if result == nil {
-		return nil, err //nolint:wrapcheck // the test looks at it
+		return nil, err
 	}
 	raw, encodeErr := json.Marshal(result)
 	if encodeErr != nil {
-		t.Fatalf("encoding the result of %s: %v", handler.Type, encodeErr)
+		tb.Fatalf("encoding the result of %s: %v", handler.Type, encodeErr)
 	}
-	return raw, err //nolint:wrapcheck // the test looks at it
+	return raw, err
 }
 
 // Must is Run for tasks that have to work; the result is decoded into R.
-func Must[R any](t testing.TB, h *Harness, task api.TaskType, params string) R {
-	t.Helper()
-	raw, err := h.Run(t, task, params)
+func Must[R any](tb testing.TB, h *Harness, task api.TaskType, params string) R {
+	tb.Helper()
+	raw, err := h.Run(tb, task, params)
 	if err != nil {
-		t.Fatalf("%s: %v", task, err)
+		tb.Fatalf("%s: %v", task, err)
 	}
 	var result R
 	if len(raw) == 0 {
 		return result
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
-		t.Fatalf("decoding the result of %s: %v\n%s", task, err, raw)
+		tb.Fatalf("decoding the result of %s: %v\n%s", task, err, raw)
 	}
 	return result
 }

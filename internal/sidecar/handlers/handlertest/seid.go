@@ -15,30 +15,30 @@ const SeidBinaryEnv = "SEID_BIN"
 
 // SeidPath is the real chain binary. Tests that need it are skipped, and say so,
 // when there is none.
-func SeidPath(t testing.TB) string {
-	t.Helper()
+func SeidPath(tb testing.TB) string {
+	tb.Helper()
 	if path := os.Getenv(SeidBinaryEnv); path != "" {
 		if _, err := os.Stat(path); err != nil {
-			t.Fatalf("%s: %v", SeidBinaryEnv, err)
+			tb.Fatalf("%s: %v", SeidBinaryEnv, err)
 		}
 		return path
 	}
-	gomod, err := exec.CommandContext(t.Context(), "go", "env", "GOMOD").Output()
+	gomod, err := exec.CommandContext(tb.Context(), "go", "env", "GOMOD").Output()
 	if err != nil {
-		t.Fatalf("finding the module: %v", err)
+		tb.Fatalf("finding the module: %v", err)
 	}
 	built, err := filepath.Glob(filepath.Join(filepath.Dir(strings.TrimSpace(string(gomod))), ".cache", "seid", "*", "seid"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if len(built) == 0 {
-		t.Skip("no chain binary: run hack/build-seid.sh, or set " + SeidBinaryEnv)
+		tb.Skip("no chain binary: run hack/build-seid.sh, or set " + SeidBinaryEnv)
 	}
 	return built[len(built)-1]
 }
 
 // Seid runs the real chain binary.
-func Seid(t testing.TB) seidcmd.Runner {
-	t.Helper()
-	return seidcmd.Runner{Path: SeidPath(t)}
+func Seid(tb testing.TB) seidcmd.Runner {
+	tb.Helper()
+	return seidcmd.Runner{Path: SeidPath(tb)}
 }

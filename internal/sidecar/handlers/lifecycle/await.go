@@ -103,7 +103,7 @@ func (t *Tasks) behind(ctx context.Context, status *rpc.Status) (bool, int64, er
 		return lag.Behind, lag.MaxPeerHeight, nil
 	}
 	if _, answered := errors.AsType[*rpc.Error](err); !answered {
-		return true, 0, err //nolint:wrapcheck // shown as it is
+		return true, 0, err
 	}
 	peers := status.SyncInfo.MaxPeerBlockHeight
 	return peers-status.SyncInfo.LatestBlockHeight > maxLag, peers, nil

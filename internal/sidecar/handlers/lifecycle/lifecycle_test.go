@@ -104,11 +104,11 @@ func (f *fixture) start(behaviour string) *exec.Cmd {
 	f.t.Helper()
 	if _, err := os.Stat(f.binary); err != nil {
 		data, err := os.ReadFile(os.Args[0])
-		if err := errors.Join(err, os.WriteFile(f.binary, data, 0o700)); err != nil { //nolint:gosec // it has to be run
+		if err := errors.Join(err, os.WriteFile(f.binary, data, 0o700)); err != nil {
 			f.t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(f.binary, "start", "--home", string(f.home)) //nolint:noctx // ended by the test
+	cmd := exec.Command(f.binary, "start", "--home", string(f.home))
 	cmd.Env = []string{"FAKE_NODE=" + behaviour, "GORACE=atexit_sleep_ms=0"}
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -54,7 +54,7 @@ func (t *Tasks) find(ctx context.Context) (*process.Node, error) {
 		return nil, api.Retryable(api.CodePrecondition, errors.New("seid RPC is serving but its process was not found in /proc")).
 			WithHint("the pod needs shareProcessNamespace")
 	}
-	return nil, nil //nolint:nilnil // no process is an answer, not an error
+	return nil, nil
 }
 
 // endOnce ends the node that runs when a task first comes here, and no other: a

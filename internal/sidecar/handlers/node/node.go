@@ -34,11 +34,11 @@ type Node struct {
 func (n *Node) Scratch(name string) (dir string, cleanup func(), err error) {
 	parent := n.Home.Tmp()
 	if err := durable.Sweep(parent, name); err != nil {
-		return "", nil, err //nolint:wrapcheck // says what it was doing
+		return "", nil, err
 	}
 	dir, err = durable.TempDir(parent, name)
 	if err != nil {
-		return "", nil, err //nolint:wrapcheck // says what it was doing
+		return "", nil, err
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }
@@ -46,19 +46,19 @@ func (n *Node) Scratch(name string) (dir string, cleanup func(), err error) {
 // Mark leaves the empty file by which the public sidecar knows that a step is
 // done, so that a home can go back to it.
 func (n *Node) Mark(name string) error {
-	return durable.WriteFile(n.marker(name), nil, 0o600) //nolint:wrapcheck // says what it was doing
+	return durable.WriteFile(n.marker(name), nil, 0o600)
 }
 
 // Marked reports whether a step was marked as done.
 func (n *Node) Marked(name string) (bool, error) {
-	return durable.Exists(n.marker(name)) //nolint:wrapcheck // says what it was doing
+	return durable.Exists(n.marker(name))
 }
 
 // Unmark removes marks.
 func (n *Node) Unmark(names ...string) error {
 	for _, name := range names {
 		if err := durable.Remove(n.marker(name)); err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 	}
 	return nil

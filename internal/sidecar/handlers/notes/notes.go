@@ -76,7 +76,7 @@ func key(kind string) string { return "notes/" + kind }
 func read(records engine.Records, kind string) ([]note, error) {
 	data, err := records.Get(key(kind))
 	if err != nil || data == nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	var list []note
 	if err := json.Unmarshal(data, &list); err != nil {

@@ -139,7 +139,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	if l.Len()+len(p) > l.max {
 		return 0, fmt.Errorf("more than %d bytes of output", l.max)
 	}
-	return l.Buffer.Write(p) //nolint:wrapcheck // a buffer does not fail
+	return l.Buffer.Write(p)
 }
 
 // tail keeps the last part of a stream.

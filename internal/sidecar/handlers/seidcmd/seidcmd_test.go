@@ -16,7 +16,7 @@ import (
 func script(t *testing.T, lines string) seidcmd.Runner {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "seid")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+lines+"\n"), 0o700); err != nil { //nolint:gosec // it has to be run
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+lines+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return seidcmd.Runner{Path: file}

@@ -92,10 +92,10 @@ func removeLogs(dir string) error {
 func copyFlat(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by copyIndex
+		return err
 	}
 	if err := os.Mkdir(to, 0o750); err != nil {
-		return err //nolint:wrapcheck // wrapped by copyIndex
+		return err
 	}
 	for _, e := range entries {
 		if e.Name() == "LOCK" || strings.HasPrefix(e.Name(), "LOG") || !e.Type().IsRegular() {
@@ -109,14 +109,14 @@ func copyFlat(from, to string) error {
 }
 
 func copyFile(from, to string) error {
-	src, err := os.Open(from)
+	src, err := os.Open(from) //nolint:gosec // a file of the node's home
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by copyIndex
+		return err
 	}
 	defer func() { _ = src.Close() }()
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // a file of the node's home
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by copyIndex
+		return err
 	}
 	_, err = io.Copy(dst, src)
 	return errors.Join(err, dst.Close())

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -129,10 +130,10 @@ func (t *Tasks) restoreAnew(ctx context.Context, task engine.Task, target int64)
 func (t *Tasks) choose(ctx context.Context, bucket *objectstore.Bucket, target int64) (int64, objectstore.Object, error) {
 	var best int64
 	var chosen objectstore.Object
-	any := false
+	seen := false
 	err := bucket.List(ctx, t.prefix(), func(o objectstore.Object) error {
 		height, ok := heightOf(o.Key)
-		any = any || ok
+		seen = seen || ok
 		if ok && height > best && (target == 0 || height <= target) {
 			best, chosen = height, o
 		}
@@ -141,8 +142,8 @@ func (t *Tasks) choose(ctx context.Context, bucket *objectstore.Bucket, target i
 	where := bucket.Address(t.prefix())
 	switch {
 	case err != nil:
-		return 0, chosen, err //nolint:wrapcheck // classified by the bucket
-	case !any:
+		return 0, chosen, err
+	case !seen:
 		return 0, chosen, api.Retryable(api.CodeNotFound, fmt.Errorf("no snapshots found in %s", where))
 	case best == 0:
 		return 0, chosen, api.Retryable(api.CodeNotFound, fmt.Errorf("no snapshot found at or below height %d in %s", target, where))
@@ -153,10 +154,10 @@ func (t *Tasks) choose(ctx context.Context, bucket *objectstore.Bucket, target i
 func readManifest(ctx context.Context, bucket *objectstore.Bucket, key string) (*objectstore.Manifest, error) {
 	data, err := bucket.ReadAll(ctx, key+objectstore.ManifestSuffix, maxManifest)
 	if objectstore.KindOf(err) == objectstore.KindNotFound {
-		return nil, nil //nolint:nilnil // no manifest is an answer, not an error
+		return nil, nil
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // classified by the bucket
+		return nil, err
 	}
 	m, err := objectstore.ParseManifest(data)
 	if err != nil {
@@ -191,10 +192,10 @@ func (t *Tasks) unpack(
 		task.Progress(api.Progress{Done: done, Total: object.Size, Unit: "bytes", Message: "restoring " + object.Key})
 	}}
 	if _, err := archive.Unpack(ctx, counted, staging, limits); err != nil {
-		return counted.n, err //nolint:wrapcheck // explained by the caller
+		return counted.n, err
 	}
 	if _, err := io.Copy(io.Discard, counted); err != nil {
-		return counted.n, err //nolint:wrapcheck // classified by the bucket
+		return counted.n, err
 	}
 	return counted.n, counted.verify(object.Key, manifest)
 }
@@ -242,6 +243,8 @@ func explain(err error) error {
 		return api.Terminal(api.CodeIntegrity, err).WithHint("the archive is damaged or not a snapshot; upload it again")
 	case errors.Is(err, archive.ErrTooLarge):
 		return api.Terminal(api.CodeIntegrity, err).WithHint("the archive unpacks to more than its manifest or the volume allows")
+	case errors.Is(err, syscall.ENOSPC):
+		return api.Terminal(api.CodePrecondition, err).WithHint("the volume is full; use a larger one")
 	default:
 		return node.BucketError(err)
 	}
@@ -266,7 +269,7 @@ func (r *countedReader) Read(p []byte) (int, error) {
 		r.last = r.n
 		r.report(r.n)
 	}
-	return n, err //nolint:wrapcheck // a reader passes errors on
+	return n, err
 }
 
 func (r *countedReader) verify(key string, manifest *objectstore.Manifest) error {

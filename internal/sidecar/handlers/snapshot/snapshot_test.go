@@ -37,10 +37,10 @@ type fixture struct {
 	running error
 }
 
-func newFixture(t testing.TB, bucketDir string) *fixture {
-	t.Helper()
-	f := &fixture{home: home.Dir(t.TempDir()), bucket: bucketDir}
-	mkdir(t, f.home.Data())
+func newFixture(tb testing.TB, bucketDir string) *fixture {
+	tb.Helper()
+	f := &fixture{home: home.Dir(tb.TempDir()), bucket: bucketDir}
+	mkdir(tb, f.home.Data())
 	tasks := &snapshot.Tasks{
 		Node:         &node.Node{Home: f.home, ChainID: "test-1", SnapshotBucket: "file://" + bucketDir},
 		CheckStopped: func(context.Context) error { return f.running },
@@ -50,44 +50,44 @@ func newFixture(t testing.TB, bucketDir string) *fixture {
 	return f
 }
 
-func mkdir(t testing.TB, dir string) {
-	t.Helper()
+func mkdir(tb testing.TB, dir string) {
+	tb.Helper()
 	if err := os.MkdirAll(dir, 0o750); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func writeFile(t testing.TB, file, content string) {
-	t.Helper()
-	mkdir(t, filepath.Dir(file))
+func writeFile(tb testing.TB, file, content string) {
+	tb.Helper()
+	mkdir(tb, filepath.Dir(file))
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 // index writes the index of snapshots as seid does.
-func index(t testing.TB, dir string, heights ...uint64) {
-	t.Helper()
+func index(tb testing.TB, dir string, heights ...uint64) {
+	tb.Helper()
 	db, err := leveldb.OpenFile(dir, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for _, h := range heights {
 		key := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{1}, h), 1)
 		if err := db.Put(key, []byte("meta"), nil); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	if err := db.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func indexed(t testing.TB, dir string) []uint64 {
-	t.Helper()
+func indexed(tb testing.TB, dir string) []uint64 {
+	tb.Helper()
 	db, err := leveldb.OpenFile(dir, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
 	var heights []uint64
@@ -100,18 +100,18 @@ func indexed(t testing.TB, dir string) []uint64 {
 }
 
 // withSnapshots gives a home local snapshots.
-func (f *fixture) withSnapshots(t testing.TB, heights ...uint64) {
-	t.Helper()
+func (f *fixture) withSnapshots(tb testing.TB, heights ...uint64) {
+	tb.Helper()
 	for _, h := range heights {
-		writeFile(t, filepath.Join(f.home.Snapshots(), strconv.FormatUint(h, 10), "1", "0"), fmt.Sprintf("chunk of %d", h))
+		writeFile(tb, filepath.Join(f.home.Snapshots(), strconv.FormatUint(h, 10), "1", "0"), fmt.Sprintf("chunk of %d", h))
 	}
-	index(t, f.home.SnapshotMetadata(), heights...)
+	index(tb, f.home.SnapshotMetadata(), heights...)
 }
 
 // content is every file of a directory except the index, which is not compared
 // byte by byte.
-func content(t testing.TB, dir string) map[string]string {
-	t.Helper()
+func content(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -129,7 +129,7 @@ func content(t testing.TB, dir string) map[string]string {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return found
 }
@@ -142,22 +142,22 @@ func wantCode(t *testing.T, err error, code, text string) {
 }
 
 // archiveOf packs files without any help of the code under test.
-func archiveOf(t testing.TB, files map[string]string) []byte {
-	t.Helper()
+func archiveOf(tb testing.TB, files map[string]string) []byte {
+	tb.Helper()
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	w := tar.NewWriter(zipped)
 	for name, data := range files {
 		err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(data))})
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if _, err := w.Write([]byte(data)); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out.Bytes()
 }

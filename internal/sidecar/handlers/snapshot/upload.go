@@ -59,14 +59,14 @@ func (t *Tasks) upload(ctx context.Context, task engine.Task) (wire.UploadedSnap
 	var done wire.UploadedSnapshot
 	noted, err := notes.Find(task, uploadedNote, &done)
 	if err != nil {
-		return done, err //nolint:wrapcheck // says what it was doing
+		return done, err
 	}
 	if noted {
 		return done, t.remember(done.Height)
 	}
 	heights, err := t.Node.Home.SnapshotHeights()
 	if err != nil {
-		return wire.UploadedSnapshot{}, err //nolint:wrapcheck // says what it was doing
+		return wire.UploadedSnapshot{}, err
 	}
 	if len(heights) < 2 {
 		return wire.UploadedSnapshot{Outcome: wire.OutcomeNoop, NoopReason: wire.NoopFewSnapshots}, nil
@@ -90,7 +90,7 @@ func (t *Tasks) upload(ctx context.Context, task engine.Task) (wire.UploadedSnap
 	}
 	done = wire.UploadedSnapshot{Outcome: wire.OutcomeUploaded, Height: height, Key: t.key(height), SHA256: manifest.SHA256, Bytes: manifest.Size}
 	if err := notes.Keep(task, uploadedNote, done); err != nil {
-		return wire.UploadedSnapshot{}, err //nolint:wrapcheck // says what it was doing
+		return wire.UploadedSnapshot{}, err
 	}
 	return done, t.remember(height)
 }
@@ -103,7 +103,7 @@ func (t *Tasks) remember(height int64) error {
 	if err != nil {
 		return fmt.Errorf("encoding the upload state: %w", err)
 	}
-	return durable.WriteFile(t.Node.Home.Path(stateFile), data, 0o600) //nolint:wrapcheck // says what it was doing
+	return durable.WriteFile(t.Node.Home.Path(stateFile), data, 0o600)
 }
 
 // publish puts archive, manifest and pointer into the bucket. A manifest that is
@@ -124,7 +124,7 @@ func (t *Tasks) publish(ctx context.Context, task engine.Task, bucket *objectsto
 			return fresh, fmt.Errorf("encoding the manifest: %w", err)
 		}
 		if err := bucket.Put(ctx, key+objectstore.ManifestSuffix, "application/json", bytes.NewReader(data)); err != nil {
-			return fresh, err //nolint:wrapcheck // classified by the bucket
+			return fresh, err
 		}
 		manifest = &fresh
 	}
@@ -136,7 +136,7 @@ func (t *Tasks) publish(ctx context.Context, task engine.Task, bucket *objectsto
 func (t *Tasks) sendArchive(ctx context.Context, task engine.Task, bucket *objectstore.Bucket, height int64) (objectstore.Manifest, error) {
 	scratch, cleanup, err := t.Node.Scratch("upload")
 	if err != nil {
-		return objectstore.Manifest{}, err //nolint:wrapcheck // says what it was doing
+		return objectstore.Manifest{}, err
 	}
 	defer cleanup()
 	index := filepath.Base(t.Node.Home.SnapshotMetadata())
@@ -160,7 +160,7 @@ func (t *Tasks) sendArchive(ctx context.Context, task engine.Task, bucket *objec
 	_ = reader.CloseWithError(errors.New("the upload ended"))
 	stats := <-packed
 	if err != nil {
-		return objectstore.Manifest{}, err //nolint:wrapcheck // classified by the bucket
+		return objectstore.Manifest{}, err
 	}
 	return objectstore.Manifest{
 		SHA256: hex.EncodeToString(counted.hash.Sum(nil)), Size: counted.n, UnpackedSize: stats.Bytes, Files: stats.Files,
@@ -177,9 +177,8 @@ func (t *Tasks) pointTo(ctx context.Context, bucket *objectstore.Bucket, height 
 			return nil
 		}
 	} else if objectstore.KindOf(err) != objectstore.KindNotFound {
-		return err //nolint:wrapcheck // classified by the bucket
+		return err
 	}
-	//nolint:wrapcheck // classified by the bucket
 	return bucket.Put(ctx, key, "text/plain", strings.NewReader(strconv.FormatInt(height, 10)))
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,10 +113,8 @@ func overridesValid(overrides map[string]json.RawMessage) error {
 		if len(segments) < 2 {
 			return api.InvalidField(field, "is not of the form module.field")
 		}
-		for _, s := range segments {
-			if s == "" {
-				return api.InvalidField(field, "has an empty segment")
-			}
+		if slices.Contains(segments, "") {
+			return api.InvalidField(field, "has an empty segment")
 		}
 		if !json.Valid(value) {
 			return api.InvalidField(field, "is not valid JSON")
