@@ -204,7 +204,20 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(tarGz(f, &tar.Header{Name: "../evil", Typeflag: tar.TypeReg, Size: 1}))
 	f.Add(tarGz(f, &tar.Header{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, &tar.Header{Name: "a/b", Typeflag: tar.TypeReg, Size: 1}))
 	f.Add([]byte("\x1f\x8b"))
-	// Raw tar bytes are the interesting part; the fuzzer cannot make a gzip checksum.
+	// Raw tar bytes are the interesting part: the fuzzer cannot make a gzip
+	// checksum, so they are compressed for it.
+	for _, h := range []tar.Header{
+		{Name: "100/1/0", Typeflag: tar.TypeReg, Size: 4}, {Name: "a/../../b", Typeflag: tar.TypeReg}, {Name: "d/", Typeflag: tar.TypeDir},
+		{Name: "l", Typeflag: tar.TypeLink, Linkname: "../x"},
+	} {
+		var raw bytes.Buffer
+		w := tar.NewWriter(&raw)
+		if err := w.WriteHeader(&h); err != nil {
+			f.Fatal(err)
+		}
+		_, _ = w.Write([]byte("data")[:h.Size])
+		f.Add(raw.Bytes())
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		parent := t.TempDir()
 		target := filepath.Join(parent, "target")
