@@ -24,7 +24,8 @@ const (
 const flagOKExit = "ok-exit"
 
 func gateCommand() *cobra.Command {
-	var port, okExit int
+	var port int
+	var okExit []int
 	cmd := &cobra.Command{
 		Use:   "gate -- COMMAND [ARG...]",
 		Short: "Wait until the sidecar of this pod says go, then become COMMAND",
@@ -36,7 +37,7 @@ func gateCommand() *cobra.Command {
 			g := gate.Gate{HealthURL: fmt.Sprintf("http://127.0.0.1:%d/v0/healthz", port), Log: newLogger()}
 			pass := g.Pass
 			if cmd.Flags().Changed(flagOKExit) {
-				pass = func(ctx context.Context, argv []string) error { return g.Run(ctx, argv, okExit) }
+				pass = func(ctx context.Context, argv []string) error { return g.Run(ctx, argv, okExit...) }
 			}
 			err := pass(cmd.Context(), args)
 			exit, ended := errors.AsType[*gate.ExitError](err)
@@ -52,6 +53,6 @@ func gateCommand() *cobra.Command {
 		},
 	}
 	addPortFlag(cmd, &port)
-	cmd.Flags().IntVar(&okExit, flagOKExit, 0, "exit code of COMMAND that counts as success too; COMMAND then runs as a child")
+	cmd.Flags().IntSliceVar(&okExit, flagOKExit, nil, "exit codes of COMMAND that count as success too; COMMAND then runs as a child")
 	return cmd
 }

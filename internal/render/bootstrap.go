@@ -13,8 +13,9 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// haltExitCode is how seid ends when it has reached its halt height.
-const haltExitCode = 130
+// haltExitCodes are how seid ends, besides 0, when it has reached its halt height:
+// it sends itself SIGINT and SIGTERM and dies of the one that it does not catch.
+const haltExitCodes = "130,143"
 
 // BootstrapJob runs the bootstrap image on the node's volume up to the target
 // height and ends. Its pod answers to the name of the node's own pod, which does
@@ -47,7 +48,7 @@ func bootstrapPod(in Input) (*corev1ac.PodSpecApplyConfiguration, error) {
 	p := pod{
 		Input:      in,
 		chainImage: source.BootstrapImage,
-		gateFlags:  []string{"--ok-exit=" + strconv.Itoa(haltExitCode)},
+		gateFlags:  []string{"--ok-exit=" + haltExitCodes},
 		seidFlags:  []string{"--halt-height", strconv.FormatInt(source.S3.TargetHeight, 10)},
 	}
 	spec, err := p.spec(p.seidContainer())

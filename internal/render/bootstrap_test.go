@@ -22,7 +22,7 @@ func TestBootstrapJob_RunsTheBootstrapImageToTheHeightOnce(t *testing.T) {
 		t.Error("the Job may vanish before its end was seen")
 	}
 	want := []string{
-		"/opt/sei/sidecar", "gate", "--ok-exit=130", "--", "seid", "start", "--home", "/home/nonroot/.sei", "--halt-height", "123456789",
+		"/opt/sei/sidecar", "gate", "--ok-exit=130,143", "--", "seid", "start", "--home", "/home/nonroot/.sei", "--halt-height", "123456789",
 	}
 	all := containers(pod)
 	if diff := cmp.Diff(want, all["seid"].Command); diff != "" {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
@@ -17,10 +18,11 @@ type ExitError struct{ Code int }
 func (e *ExitError) Error() string { return fmt.Sprintf("the command ended with exit code %d", e.Code) }
 
 // Run waits until the gate is open and runs argv as a child. It returns nil when the
-// child ends with 0, or with okExit without having been asked to: seid ends with 130 at
-// its halt height, which is what a Job waits for, and also after an interrupt, which is
-// not. Signals that reach this process are passed on.
-func (g Gate) Run(ctx context.Context, argv []string, okExit int) error {
+// child ends with 0 or a code of okExit, and only when nobody asked it to end: at its
+// halt height seid sends itself SIGINT and SIGTERM and ends with 0, 130 or 143, which
+// is what a Job waits for; asked from outside it ends the same way, and is not done.
+// Signals that reach this process are passed on.
+func (g Gate) Run(ctx context.Context, argv []string, okExit ...int) error {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return fmt.Errorf("looking for the command to run: %w", err)
@@ -55,17 +57,23 @@ func (g Gate) Run(ctx context.Context, argv []string, okExit int) error {
 }
 
 // judge turns the end of a command into an error.
-func judge(err error, okExit int, asked bool) error {
-	exit, ok := errors.AsType[*exec.ExitError](err)
-	if !ok {
+func judge(err error, okExit []int, asked bool) error {
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	if err != nil && !failed {
 		return err
 	}
-	code := exit.ExitCode()
-	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		code = 128 + int(status.Signal())
+	code := 0
+	if failed {
+		code = exit.ExitCode()
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			code = 128 + int(status.Signal())
+		}
 	}
-	if code == okExit && !asked {
-		return nil
+	switch {
+	case asked && code == 0:
+		return &ExitError{Code: 128 + int(syscall.SIGTERM)} // it ended well, but not by itself
+	case asked || (code != 0 && !slices.Contains(okExit, code)):
+		return &ExitError{Code: code}
 	}
-	return &ExitError{Code: code}
+	return nil
 }
