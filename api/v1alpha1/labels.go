@@ -67,12 +67,13 @@ const (
 	AnnotationGenesisHash = "sei.io/genesis-sha256"
 )
 
-// AnnotationAppliedSpec on a fleet's node is the hash of the spec that the fleet gave
-// it last, by which a hand's edit is told from the fleet's own change.
-const AnnotationAppliedSpec = "sei.io/applied-spec"
+// AnnotationApplied on a fleet's node identifies the spec and the metadata that the
+// fleet gave it last. It tells a hand's edit from the fleet's own change, and what the
+// fleet once set from what others did.
+const AnnotationApplied = "sei.io/applied"
 
 // Data keys of the Secrets a node refers to.
 const (
-	SecretKeySigningKey = "priv_validator_key.json"
-	SecretKeyNodeKey    = "node_key.json"
+	SecretKeySigningKey = "priv_validator_key.json" //nolint:gosec // the name of a data key, not a credential
+	SecretKeyNodeKey    = "node_key.json"           //nolint:gosec // the name of a data key, not a credential
 )

@@ -32,6 +32,20 @@ const (
 	ReconcileFailed          Reason = "ReconcileFailed"
 )
 
+// Reasons of events on SeiNodeDeployments, besides Paused, Resumed and ReconcileFailed.
+const (
+	RolloutStarted    Reason = "RolloutStarted"
+	RolloutSuperseded Reason = "RolloutSuperseded"
+	RolloutComplete   Reason = "RolloutComplete"
+	RolloutStalled    Reason = "RolloutStalled"
+	NodeRemoved       Reason = "NodeRemoved"
+	NodeRecreated     Reason = "NodeRecreated"
+	NodeRestored      Reason = "NodeRestored"
+	NodeNotOurs       Reason = "NodeNotOurs"
+	NodeRefused       Reason = "NodeRefused"
+	NodesRetained     Reason = "NodesRetained"
+)
+
 // Entry describes a reason.
 type Entry struct {
 	Reason Reason
@@ -77,5 +91,15 @@ func Catalogue() []Entry {
 		{VolumeNotResized, warning, "ResizeVolume", "`dataVolume.size` grew, but the claim cannot follow; the note says why."},
 		{PeerResolutionFailed, warning, "ResolvePeers", "A peer source gave no answer; the peers it gave last are kept."},
 		{ReconcileFailed, warning, "Reconcile", "Something went wrong that no condition speaks of; the operator tries again."},
+		{RolloutStarted, normal, "RollOut", "A fleet's template changed in a way that disturbs nodes; the note names the fields. They move a few at a time."},
+		{RolloutSuperseded, normal, "SupersedeRollout", "The template changed again before the rollout was through; nodes now move to the newest."},
+		{RolloutComplete, normal, "FinishRollout", "Every node of the fleet runs the template and is in sync."},
+		{RolloutStalled, warning, "AwaitRollout", "No node was finished for longer than `progressDeadlineSeconds`; the note names the node and its condition."},
+		{NodeRemoved, normal, "RemoveNode", "A node was removed because the fleet was scaled down."},
+		{NodeRecreated, warning, "RecreateNode", "A fleet's node had been deleted and was made again."},
+		{NodeRestored, warning, "RestoreNode", "A fleet's node had been edited by hand; its spec was put back. Change the fleet's template instead."},
+		{NodeNotOurs, warning, "AdoptNode", "A SeiNode under one of the fleet's names belongs to someone else; the note says what to do."},
+		{NodeRefused, warning, "ApplyNode", "The API server refuses a node as the template describes it; the note says why."},
+		{NodesRetained, normal, "RetainNodes", "The fleet was deleted with `deletionPolicy: Retain`; its nodes run on."},
 	}
 }

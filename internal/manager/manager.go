@@ -19,6 +19,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/deployment"
 	"github.com/sei-operator/sei-operator/internal/controller/node"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/metrics"
@@ -161,6 +162,16 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 		Clock:           clock.RealClock{},
 	}
 	if err := nodes.SetupWithManager(mgr, cfg.Concurrency); err != nil {
+		return fmt.Errorf("adding the controllers: %w", err)
+	}
+	fleets := &deployment.Reconciler{
+		Client:   mgr.GetClient(),
+		Platform: cfg.Platform,
+		Events:   events.NewRecorder(mgr.GetEventRecorder("sei-operator")),
+		Metrics:  metrics.Default(),
+		Clock:    clock.RealClock{},
+	}
+	if err := fleets.SetupWithManager(mgr, cfg.Concurrency); err != nil {
 		return fmt.Errorf("adding the controllers: %w", err)
 	}
 	return nil

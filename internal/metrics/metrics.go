@@ -125,6 +125,12 @@ func (m *Metrics) SetBuildInfo(version, commit string) {
 	gauge.WithLabelValues(version, commit, runtime.Version()).Set(1)
 }
 
+// perObject names the gauges that have series per object of a kind.
+var perObject = map[string][]string{
+	seiv1.KindSeiNode:           {NameNodePhase, NameSidecarReady, NameKeyReserved},
+	seiv1.KindSeiNodeDeployment: {NameFleetNodes, NameFleetStalled},
+}
+
 // Forget removes every series of a deleted object.
 func (m *Metrics) Forget(kind, namespace, name string) {
 	labels := prometheus.Labels{labelNamespace: namespace, labelName: name}
@@ -132,10 +138,8 @@ func (m *Metrics) Forget(kind, namespace, name string) {
 		counter.DeletePartialMatch(labels)
 	}
 	m.plans.set(objectKey{kind, namespace, name}, nil)
-	if kind == seiv1.KindSeiNode {
-		for _, perNode := range []string{NameNodePhase, NameSidecarReady, NameKeyReserved} {
-			m.gauges[perNode].DeletePartialMatch(labels)
-		}
+	for _, name := range perObject[kind] {
+		m.gauges[name].DeletePartialMatch(labels)
 	}
 }
 

@@ -69,6 +69,9 @@ func touchEverything(m *metrics.Metrics, name string) {
 	after.Status.Plan = &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "NewNode", StartedAt: at(0)}
 	after.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionSidecarReady, Status: metav1.ConditionTrue}}
 	m.NodeObserved(before, after)
+	m.DeploymentObserved(&seiv1.SeiNodeDeployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: name}, Status: seiv1.SeiNodeDeploymentStatus{Plan: after.Status.Plan},
+	})
 	m.SidecarProbed("sei", metrics.ProbeReady)
 	m.PlanEnded(seiv1.KindSeiNode, "NewNode", seiv1.OutcomeComplete, time.Minute)
 	m.TaskEnded(seiv1.KindSeiNode, "mark-ready", seiv1.TaskComplete, time.Second)

@@ -7,6 +7,8 @@ const (
 	NameNodeStatusPatches       = "seinode_status_patches_total"
 	NameDeploymentStatusPatches = "seinodedeployment_status_patches_total"
 	NameTaskStatusPatches       = "seinodetask_status_patches_total"
+	NameFleetNodes              = "seinodedeployment_nodes"
+	NameFleetStalled            = "seinodedeployment_rollout_stalled"
 	NameSidecarProbes           = "sei_controller_seinode_sidecar_health_probes_total"
 	NameSidecarReady            = "seinode_sidecar_ready"
 	NameNodePhase               = "seinode_phase"
@@ -27,6 +29,7 @@ const (
 	labelResult    = "result"
 	labelOutcome   = "outcome"
 	labelPhase     = "phase"
+	labelState     = "state"
 	labelFrom      = "from"
 	labelTo        = "to"
 	labelKind      = "kind"
@@ -105,6 +108,13 @@ func Declarations() []Declaration {
 		}, {
 			Name: NameKeyReserved, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help: "1 for a node whose consensus key is reserved for it.", Notes: "No series means no reservation.",
+		}, {
+			Name: NameFleetNodes, Type: Gauge, Labels: []string{labelNamespace, labelName, labelState},
+			Help:  "Nodes of a fleet by state.",
+			Notes: "`state` is `desired`, `present`, `ready` (in sync) or `updated` (runs the template as it is now).",
+		}, {
+			Name: NameFleetStalled, Type: Gauge, Labels: []string{labelNamespace, labelName},
+			Help: "Whether a rollout of the fleet stands still for longer than its deadline (1) or not (0).",
 		}, {
 			Name: NamePlanActiveAge, Type: Gauge, Labels: []string{labelKind, labelNamespace, labelName, labelReason},
 			Help: "Age of the plan an object works on. No series means there is none.", Notes: kindNotes + "Computed at each scrape.",

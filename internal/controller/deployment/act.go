@@ -1,0 +1,162 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+)
+
+// act brings the nodes to what was decided. A paused fleet's nodes are left alone. One
+// node's trouble does not keep the others waiting.
+func (r *Reconciler) act(ctx context.Context, s *scope) error {
+	var errs []error
+	if !s.snd.Spec.Paused {
+		errs = append(errs, r.removeSurplus(ctx, s))
+		for i := range s.members {
+			errs = append(errs, r.syncMember(ctx, s, i))
+		}
+	}
+	return errors.Join(append(errs, s.judge())...)
+}
+
+// removeSurplus deletes the nodes beyond the wanted number, the highest first. Their
+// volumes follow the nodes' own policy.
+func (r *Reconciler) removeSurplus(ctx context.Context, s *scope) error {
+	for _, node := range s.surplus {
+		if err := r.deleteNode(ctx, node); err != nil {
+			return err
+		}
+		s.tell(events.New(events.NodeRemoved, "%s was removed: the fleet was scaled to %d", node.Name, s.snd.Spec.Replicas))
+	}
+	return nil
+}
+
+func (r *Reconciler) deleteNode(ctx context.Context, node *v1alpha1.SeiNode) error {
+	err := r.Client.Delete(ctx, node, client.Preconditions{UID: &node.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting SeiNode %s: %w", node.Name, err)
+	}
+	return nil
+}
+
+// syncMember applies one node if it is not as it should be.
+func (r *Reconciler) syncMember(ctx context.Context, s *scope, i int) error {
+	m, node := s.members[i], s.nodes[i]
+	if m.foreign != "" || m.live != nil && m.live.DeletionTimestamp != nil {
+		return nil
+	}
+	want, err := wanted(m, node)
+	if err != nil {
+		return err
+	}
+	want, err = want.Stamped()
+	if err != nil {
+		return err
+	}
+	if m.live != nil {
+		same, err := want.Same(m.live, s.snd)
+		if err != nil || same {
+			return err
+		}
+	}
+	return r.applyMember(ctx, s, m, want)
+}
+
+// wanted is what a member shall be now: the template, or as much of it as a node may
+// take over that has to wait for its turn.
+func wanted(m *member, node fleet.Node) (fleet.Child, error) {
+	switch {
+	case m.live == nil:
+		return m.target, nil
+	case node.Current || m.moves:
+		return m.target.KeepingRestart(m.live), nil
+	default:
+		return m.target.Held(m.live)
+	}
+}
+
+func (r *Reconciler) applyMember(ctx context.Context, s *scope, m *member, want fleet.Child) error {
+	before := m.live
+	err := r.applyChild(ctx, s, m, want)
+	switch {
+	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+		// Trying again changes nothing; the user has to.
+		m.refused = err.Error()
+		return nil
+	case err != nil:
+		return fmt.Errorf("applying SeiNode %s: %w", want.Name, err)
+	}
+	return r.tellOfRepair(s, m.target.Name, before)
+}
+
+// tellOfRepair announces nodes that somebody had deleted or edited.
+func (r *Reconciler) tellOfRepair(s *scope, name string, before *v1alpha1.SeiNode) error {
+	if before == nil {
+		if slices.Contains(s.before.Status.IncumbentNodes, name) {
+			s.tell(events.New(events.NodeRecreated, "%s had been deleted and was made again", name))
+		}
+		return nil
+	}
+	edited, err := fleet.Edited(before)
+	if edited {
+		s.tell(events.New(events.NodeRestored, "the spec of %s had been changed by hand and was put back; change the fleet's template instead", name))
+	}
+	return err
+}
+
+// applyChild writes the node whole. What somebody else added beyond that is not ours
+// to apply, so it is taken out by a patch of its own.
+func (r *Reconciler) applyChild(ctx context.Context, s *scope, m *member, want fleet.Child) error {
+	obj, err := want.Object(s.snd)
+	if err != nil {
+		return err
+	}
+	if m.live != nil {
+		obj.SetUID(m.live.UID) // never another node that took the name meanwhile
+	}
+	err = r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj),
+		client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
+	if err != nil {
+		return err
+	}
+	if m.live, err = decode(obj); err != nil {
+		return err
+	}
+	r.written.note(m.live)
+	same, err := want.SameSpec(&m.live.Spec)
+	if err != nil || same {
+		return err
+	}
+	return r.takeOutExtras(ctx, m, want)
+}
+
+func (r *Reconciler) takeOutExtras(ctx context.Context, m *member, want fleet.Child) error {
+	node := m.live.DeepCopy()
+	node.Spec = *want.Spec.DeepCopy()
+	patch := client.MergeFromWithOptions(m.live, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Patch(ctx, node, patch, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment)); err != nil {
+		return err
+	}
+	m.live = node
+	r.written.note(node)
+	return nil
+}
+
+func decode(obj *unstructured.Unstructured) (*v1alpha1.SeiNode, error) {
+	node := &v1alpha1.SeiNode{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, node); err != nil {
+		return nil, fmt.Errorf("decoding SeiNode %s: %w", obj.GetName(), err)
+	}
+	return node, nil
+}

@@ -1,0 +1,110 @@
+package deployment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/render"
+)
+
+// observe gathers the fleet's nodes from the cache: those it shall have, whoever owns
+// them, and those of its own beyond that.
+func (r *Reconciler) observe(ctx context.Context, s *scope) error {
+	if err := r.observeMembers(ctx, s); err != nil {
+		return err
+	}
+	return r.observeSurplus(ctx, s)
+}
+
+func (r *Reconciler) observeMembers(ctx context.Context, s *scope) error {
+	for ordinal := range int(s.snd.Spec.Replicas) {
+		m := &member{target: fleet.Target(s.snd, r.Platform, ordinal)}
+		live, err := cached(ctx, r.Client, s.snd.Namespace, m.target.Name, &v1alpha1.SeiNode{})
+		if err != nil {
+			return err
+		}
+		s.members = append(s.members, m)
+		if m.live = live; live == nil {
+			continue
+		}
+		s.stale = s.stale || r.written.stale(live)
+		m.foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
+		if err := r.observeRestart(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observeRestart finds out which restart a node's pod has seen. Only nodes that were
+// asked to restart are looked at.
+func (r *Reconciler) observeRestart(ctx context.Context, m *member) error {
+	if m.live.Annotations[v1alpha1.AnnotationRestart] == "" {
+		return nil
+	}
+	pod, err := cached(ctx, r.Client, m.live.Namespace, render.PodName(m.live), &corev1.Pod{})
+	if err != nil || pod == nil || pod.DeletionTimestamp != nil {
+		return err
+	}
+	m.restarted = render.RestartValue(pod.Annotations)
+	return nil
+}
+
+func (r *Reconciler) observeSurplus(ctx context.Context, s *scope) error {
+	owned, err := r.children(ctx, s.snd)
+	if err != nil {
+		return err
+	}
+	for _, node := range owned {
+		_, ordinal, ok := fleet.ParseChildName(node.Name)
+		if ok && ordinal >= int(s.snd.Spec.Replicas) && node.DeletionTimestamp == nil {
+			s.surplus = append(s.surplus, node)
+		}
+	}
+	slices.Reverse(s.surplus)
+	return nil
+}
+
+// children are the nodes that the fleet controls and that bear its names, by ordinal.
+func (r *Reconciler) children(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]*v1alpha1.SeiNode, error) {
+	list := &v1alpha1.SeiNodeList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(snd.Namespace), client.MatchingFields{indexFleet: snd.Name}); err != nil {
+		return nil, fmt.Errorf("listing the fleet's nodes: %w", err)
+	}
+	var found []*v1alpha1.SeiNode
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], snd) {
+			found = append(found, &list.Items[i])
+		}
+	}
+	slices.SortFunc(found, func(a, b *v1alpha1.SeiNode) int { return cmp.Compare(ordinalOf(a), ordinalOf(b)) })
+	return found, nil
+}
+
+func ordinalOf(node *v1alpha1.SeiNode) int {
+	_, ordinal, _ := fleet.ParseChildName(node.Name)
+	return ordinal
+}
+
+// cached reads an object from the cache; nil when it is not there.
+func cached[T client.Object](ctx context.Context, c client.Reader, namespace, name string, into T) (T, error) {
+	var none T
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
+	switch {
+	case apierrors.IsNotFound(err):
+		return none, nil
+	case err != nil:
+		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
+	default:
+		return into, nil
+	}
+}

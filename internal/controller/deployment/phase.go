@@ -1,0 +1,45 @@
+package deployment
+
+import "github.com/sei-operator/sei-operator/api/v1alpha1"
+
+// phase sums up how the fleet is.
+func (s *scope) phase() v1alpha1.SeiNodeDeploymentPhase {
+	status := &s.snd.Status
+	failed := 0
+	for _, n := range status.Nodes {
+		if n.Phase == v1alpha1.NodeFailed {
+			failed++
+		}
+	}
+	wanted := s.snd.Spec.Replicas
+	switch {
+	case s.snd.Spec.Paused || s.snd.Spec.Template.Spec.Paused:
+		return v1alpha1.DeploymentPaused
+	case len(status.Nodes) == 0:
+		return v1alpha1.DeploymentPending
+	case status.Rollout != nil:
+		return v1alpha1.DeploymentUpgrading
+	case status.ReadyReplicas == wanted:
+		return v1alpha1.DeploymentReady
+	case failed == len(status.Nodes):
+		return v1alpha1.DeploymentFailed
+	case failed == 0 && s.comingUp():
+		return v1alpha1.DeploymentInitializing
+	default:
+		return v1alpha1.DeploymentDegraded
+	}
+}
+
+// comingUp reports whether a node that the fleet shall have was not brought up yet.
+func (s *scope) comingUp() bool {
+	status := &s.snd.Status
+	if len(status.Nodes) < int(s.snd.Spec.Replicas) {
+		return true
+	}
+	for _, n := range status.Nodes {
+		if n.Phase != v1alpha1.NodeRunning {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/internal/statuspatch"
+)
+
+// +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments/status,verbs=get;patch
+// +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments/finalizers,verbs=update
+// +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+const (
+	// staleInterval is how soon to look again when the cache is behind our own
+	// last write.
+	staleInterval = 20 * time.Millisecond
+	// maxPasses bounds the passes of one reconcile: a plan is stored in one and
+	// begun in the next, and its end calls for another.
+	maxPasses = 4
+)
+
+// Reconciler brings SeiNodeDeployments to what their spec says.
+type Reconciler struct {
+	// Client reads from the cache and writes to the API server.
+	Client   client.Client
+	Platform *platform.Config
+	Events   *events.Recorder
+	Metrics  *metrics.Metrics
+	Clock    clock.PassiveClock
+
+	status  *statuspatch.Writer
+	latch   events.Latch
+	written written
+}
+
+// init makes the parts that the reconciler owns.
+func (r *Reconciler) init() {
+	if r.Clock == nil {
+		r.Clock = clock.RealClock{}
+	}
+	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNodeDeployment))
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	snd := &v1alpha1.SeiNodeDeployment{}
+	if err := r.Client.Get(ctx, req.NamespacedName, snd); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(req)
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, fmt.Errorf("reading SeiNodeDeployment: %w", err)
+	}
+	if r.status.Stale(snd) {
+		return ctrl.Result{RequeueAfter: staleInterval}, nil
+	}
+	if snd.DeletionTimestamp != nil {
+		return r.finalize(ctx, snd)
+	}
+	if err := r.ensureFinalizer(ctx, snd); err != nil {
+		return conflictIsRetry(err)
+	}
+	return r.run(ctx, snd)
+}
+
+// run makes passes until the fleet has nothing more to do at once.
+func (r *Reconciler) run(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) (ctrl.Result, error) {
+	for range maxPasses {
+		s := r.newScope(snd)
+		if s.err = r.observe(ctx, s); s.err == nil {
+			if s.stale {
+				return ctrl.Result{RequeueAfter: staleInterval}, nil
+			}
+			if s.err = r.decide(s); s.err == nil {
+				s.err = r.act(ctx, s)
+			}
+		}
+		if err := r.report(ctx, s); err != nil {
+			return conflictIsRetry(errors.Join(s.err, err))
+		}
+		if s.err != nil {
+			return conflictIsRetry(s.err)
+		}
+		if !s.again {
+			return ctrl.Result{RequeueAfter: s.requeueAfter}, nil
+		}
+	}
+	return ctrl.Result{RequeueAfter: time.Second}, nil
+}
+
+// ensureFinalizer makes sure that the nodes are seen to before the fleet goes.
+func (r *Reconciler) ensureFinalizer(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) error {
+	if controllerutil.ContainsFinalizer(snd, v1alpha1.FinalizerSeiNodeDeployment) {
+		return nil
+	}
+	before := snd.DeepCopy()
+	controllerutil.AddFinalizer(snd, v1alpha1.FinalizerSeiNodeDeployment)
+	err := r.Client.Patch(ctx, snd, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if err != nil {
+		return fmt.Errorf("adding the finalizer: %w", err)
+	}
+	return nil
+}
+
+// conflictIsRetry turns a lost race into a quiet second look: somebody else changed an
+// object, and what they wrote is on its way through the watch.
+func conflictIsRetry(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: staleInterval}, nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
+}
+
+func (r *Reconciler) forget(req ctrl.Request) {
+	r.Metrics.Forget(v1alpha1.KindSeiNodeDeployment, req.Namespace, req.Name)
+	r.status.Forget(req.NamespacedName)
+	r.latch.Forget(req.NamespacedName)
+	r.written.forgetFleet(req.Namespace, req.Name)
+}

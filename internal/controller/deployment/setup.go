@@ -1,0 +1,120 @@
+package deployment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/plan"
+)
+
+// indexFleet finds SeiNodes by the SeiNodeDeployment that controls them.
+const indexFleet = "node.fleet"
+
+// SetupWithManager registers the reconciler with its watches. Whatever a fleet depends
+// on wakes it up; nothing is polled for.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
+	r.init()
+	err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.SeiNode{}, indexFleet, controllingFleet)
+	if err != nil {
+		return fmt.Errorf("indexing SeiNodes by fleet: %w", err)
+	}
+	err = ctrl.NewControllerManagedBy(mgr).
+		Named("seinodedeployment").
+		For(&v1alpha1.SeiNodeDeployment{}, builder.WithPredicates(askedForChange())).
+		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(fleetOfNode), builder.WithPredicates(nodeFactsChanged())).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the SeiNodeDeployment controller: %w", err)
+	}
+	return nil
+}
+
+func controllingFleet(o client.Object) []string {
+	owner := metav1.GetControllerOf(o)
+	if owner == nil || owner.Kind != v1alpha1.KindSeiNodeDeployment {
+		return nil
+	}
+	return []string{owner.Name}
+}
+
+// fleetOfNode maps a node to the fleet of its name: also one that stands where a
+// fleet's node should be.
+func fleetOfNode(_ context.Context, o client.Object) []reconcile.Request {
+	name, _, ok := fleet.ParseChildName(o.GetName())
+	if !ok {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// askedForChange lets through what people change. Our own status writes would only
+// wake the fleet up to find nothing to do.
+func askedForChange() predicate.Predicate {
+	return predicate.Or(
+		predicate.GenerationChangedPredicate{},
+		predicate.AnnotationChangedPredicate{},
+		predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+			return e.ObjectNew.GetDeletionTimestamp() != nil && e.ObjectOld.GetDeletionTimestamp() == nil
+		}, CreateFunc: no[event.CreateEvent], DeleteFunc: no[event.DeleteEvent], GenericFunc: no[event.GenericEvent]},
+	)
+}
+
+func no[E any](E) bool { return false }
+
+// nodeFactsChanged lets through what a fleet reads of a node, and nothing else: a
+// node's plan writes its status many times.
+func nodeFactsChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.(*v1alpha1.SeiNode), e.ObjectNew.(*v1alpha1.SeiNode)
+		return was.UID != is.UID || was.Generation != is.Generation ||
+			(was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
+			!maps.Equal(was.Labels, is.Labels) || !maps.Equal(was.Annotations, is.Annotations) ||
+			len(was.OwnerReferences) != len(is.OwnerReferences) ||
+			factsOf(was) != factsOf(is)
+	}, GenericFunc: no[event.GenericEvent]}
+}
+
+// facts is what a fleet reads of a node's status.
+type facts struct {
+	observed         int64
+	phase            v1alpha1.SeiNodePhase
+	image, template  string
+	planned          bool
+	step             string
+	ready, specValid metav1.Condition
+}
+
+func factsOf(n *v1alpha1.SeiNode) facts {
+	f := facts{
+		observed: n.Status.ObservedGeneration, phase: n.Status.Phase,
+		image: n.Status.CurrentImage, template: n.Status.PodTemplateHash, planned: n.Status.Plan != nil,
+	}
+	if c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionReady); c != nil {
+		f.ready = metav1.Condition{Status: c.Status, Reason: c.Reason, Message: c.Message}
+	}
+	if c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionSpecValid); c != nil {
+		f.specValid = metav1.Condition{Status: c.Status, Message: c.Message}
+	}
+	// A ceremony waits for single steps of its members' plans.
+	if v := n.Spec.Validator; v != nil && v.GenesisCeremony != nil && n.Status.Plan != nil {
+		if task, _ := plan.Current(n.Status.Plan); task != nil {
+			f.step = task.Type + task.Error
+		}
+	}
+	return f
+}

@@ -1,0 +1,51 @@
+package events
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+)
+
+// ForDeployment lists the events of a fleet that went from one state to the next. Both
+// states are as stored, so that each transition is told once, also across restarts.
+// changes names the fields that a rollout which begins is about.
+func ForDeployment(before, after *seiv1.SeiNodeDeployment, changes string) []Event {
+	var list []Event
+	if after.Status.Phase != seiv1.DeploymentTerminating {
+		list = rolloutEvents(before.Status.Rollout, after.Status.Rollout, changes)
+	}
+	for _, t := range conditions.Transitions(before.Status.Conditions, after.Status.Conditions) {
+		switch {
+		case t.Became(seiv1.ConditionPaused, metav1.ConditionTrue, ""):
+			list = append(list, New(Paused, "the fleet is paused: its nodes run on, and nothing is created, changed or removed"))
+		case t.Became(seiv1.ConditionPaused, metav1.ConditionFalse, "") && t.Was(metav1.ConditionTrue):
+			list = append(list, New(Resumed, "the fleet is no longer paused"))
+		case t.Became(seiv1.ConditionRolloutStalled, metav1.ConditionTrue, ""):
+			list = append(list, New(RolloutStalled, "%s", t.To.Message))
+		}
+	}
+	return list
+}
+
+func rolloutEvents(before, after *seiv1.RolloutStatus, changes string) []Event {
+	switch {
+	case before == nil && after == nil:
+		return nil
+	case before == nil:
+		return []Event{New(RolloutStarted, "rolling out %s to %d nodes, target %s", orSomething(changes), after.Total, after.TargetHash)}
+	case after == nil:
+		return []Event{New(RolloutComplete, "every node runs the template")}
+	case before.TargetHash != after.TargetHash:
+		return []Event{New(RolloutSuperseded, "target %s is superseded by %s after %d of %d nodes", before.TargetHash, after.TargetHash, before.Updated, before.Total)}
+	default:
+		return nil
+	}
+}
+
+func orSomething(changes string) string {
+	if changes == "" {
+		return "the template"
+	}
+	return changes
+}

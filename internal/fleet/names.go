@@ -1,0 +1,51 @@
+package fleet
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// ChildName is the name of the fleet's node with the given ordinal.
+func ChildName(fleet string, ordinal int) string { return fmt.Sprintf("%s-%d", fleet, ordinal) }
+
+// ParseChildName finds the fleet and the ordinal a node of this name would have.
+func ParseChildName(name string) (fleet string, ordinal int, ok bool) {
+	at := strings.LastIndexByte(name, '-')
+	if at <= 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(name[at+1:])
+	if err != nil || n < 0 || ChildName(name[:at], n) != name {
+		return "", 0, false
+	}
+	return name[:at], n, true
+}
+
+// The names of what a fleet owns besides its nodes.
+const (
+	suffixGenesis  = "-genesis"
+	suffixInternal = "-internal"
+	suffixExternal = "-external"
+	suffixP2P      = "-p2p"
+)
+
+// GenesisName is the name of the ConfigMap with the genesis of the fleet's chain.
+func GenesisName(fleet string) string { return fleet + suffixGenesis }
+
+// ParseGenesisName finds the fleet whose genesis a ConfigMap of this name would hold.
+func ParseGenesisName(name string) (fleet string, ok bool) {
+	return strings.CutSuffix(name, suffixGenesis)
+}
+
+// selectorLabels find the fleet's nodes, pods and Services.
+func selectorLabels(fleet string) map[string]string {
+	return map[string]string{v1alpha1.LabelDeployment: fleet}
+}
+
+// Selector is the label selector of the fleet's pods, for the scale subresource.
+func Selector(fleet string) string { return labels.FormatLabels(selectorLabels(fleet)) }

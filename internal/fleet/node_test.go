@@ -1,0 +1,73 @@
+package fleet_test
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/platform"
+)
+
+func condition(n *v1alpha1.SeiNode, conditionType string, status metav1.ConditionStatus, reason string) {
+	n.Status.Conditions = append(n.Status.Conditions, metav1.Condition{Type: conditionType, Status: status, Reason: reason})
+}
+
+func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
+	now := metav1.Now()
+	cases := map[string]struct {
+		change                      func(*v1alpha1.SeiNode)
+		current, settled, available bool
+		why                         string
+	}{
+		"in sync":         {func(*v1alpha1.SeiNode) {}, true, true, true, "it is being updated"},
+		"old image":       {func(n *v1alpha1.SeiNode) { n.Spec.Image, n.Status.CurrentImage = "seid:0", "seid:0" }, false, true, true, "waits for its turn"},
+		"not seen yet":    {func(n *v1alpha1.SeiNode) { n.Generation = 2 }, true, false, false, "it is being updated"},
+		"plan":            {func(n *v1alpha1.SeiNode) { n.Status.Plan = &v1alpha1.TaskPlan{} }, true, false, false, "it is being updated"},
+		"image to come":   {func(n *v1alpha1.SeiNode) { n.Status.CurrentImage = "seid:0" }, true, false, false, "it is being updated"},
+		"not in sync":     {func(n *v1alpha1.SeiNode) { n.Status.Conditions[0].Status = "False" }, true, true, false, "Ready is False: InSync"},
+		"initializing":    {func(n *v1alpha1.SeiNode) { n.Status.Phase = v1alpha1.NodeInitializing }, true, false, false, ""},
+		"restart to come": {func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationRestart] = "2" }, true, false, false, ""},
+		"restarted":       {func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationRestart] = "1" }, true, true, true, ""},
+		"going":           {func(n *v1alpha1.SeiNode) { n.DeletionTimestamp = &now }, true, false, false, "it is being made"},
+		"invalid": {func(n *v1alpha1.SeiNode) {
+			condition(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, "Invalid")
+		}, true, false, false, "SpecValid is False"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			snd := rpcFleet()
+			live := liveOf(t, snd, 0)
+			live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: 1, Phase: v1alpha1.NodeRunning, CurrentImage: "seid:a"}
+			condition(live, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync)
+			tc.change(live)
+			n, err := fleet.Observe(fleet.Target(snd, platform.Default(), 0), live, "1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n.Current != tc.current || n.Settled != tc.settled || n.Available != tc.available || !strings.Contains(n.Why, tc.why) {
+				t.Errorf("%+v", n)
+			}
+		})
+	}
+}
+
+func TestObserve_StoppedNode_IsDoneWithoutBeingReady(t *testing.T) {
+	snd := rpcFleet()
+	snd.Spec.Template.Spec.Paused = true
+	live := liveOf(t, snd, 0)
+	live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: 1, Phase: v1alpha1.NodeRunning, CurrentImage: "seid:0"}
+	n, err := fleet.Observe(fleet.Target(snd, platform.Default(), 0), live, "")
+	if err != nil || !n.Done() || n.Available {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
+
+func TestObserve_NoNode_IsUnavailableAndMadeFromTheTemplate(t *testing.T) {
+	n, err := fleet.Observe(fleet.Target(rpcFleet(), platform.Default(), 0), nil, "")
+	if err != nil || !n.Current || n.Available || n.Done() {
+		t.Errorf("%+v, %v", n, err)
+	}
+}

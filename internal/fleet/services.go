@@ -1,0 +1,152 @@
+package fleet
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/internal/seid"
+)
+
+// The ports of the Service inside the cluster. Only protocols without a session are
+// there: a balanced EVM WebSocket or filter would change nodes under the client.
+const (
+	portNameEVMHTTP = "evm-http"
+)
+
+// The annotations of the peer-to-peer load balancers.
+const (
+	annotationDNSHostname   = "external-dns.alpha.kubernetes.io/hostname"
+	annotationLBType        = "service.beta.kubernetes.io/aws-load-balancer-type"
+	annotationLBScheme      = "service.beta.kubernetes.io/aws-load-balancer-scheme"
+	annotationLBTargetType  = "service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"
+	annotationLBAcrossZones = "service.beta.kubernetes.io/aws-load-balancer-attributes"
+)
+
+func serves(snd *v1alpha1.SeiNodeDeployment) bool {
+	role := snd.Spec.Template.Spec.Role()
+	return role == v1alpha1.RoleNode || role == v1alpha1.RoleArchive || role == v1alpha1.RoleReplayer
+}
+
+// InternalServiceName is the name of the fleet's Service inside the cluster.
+func InternalServiceName(fleet string) string { return fleet + suffixInternal }
+
+// Services are all Services the fleet shall have, in a fixed order.
+func Services(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) []*corev1ac.ServiceApplyConfiguration {
+	list := []*corev1ac.ServiceApplyConfiguration{internalService(snd)}
+	if PublishesRoutes(snd) {
+		list = append(list, externalService(snd))
+	}
+	for ordinal := range int(snd.Spec.Replicas) {
+		if p2pAddress(snd, cfg, ordinal) != "" {
+			list = append(list, p2pService(snd, cfg, ordinal))
+		}
+	}
+	return list
+}
+
+func internalService(snd *v1alpha1.SeiNodeDeployment) *corev1ac.ServiceApplyConfiguration {
+	return service(snd, InternalServiceName(snd.Name)).WithSpec(corev1ac.ServiceSpec().
+		WithType(corev1.ServiceTypeClusterIP).
+		WithSelector(selectorLabels(snd.Name)).
+		WithPorts(
+			servicePort(seid.PortNameRPC, seid.PortRPC),
+			servicePort(portNameEVMHTTP, seid.PortEVMRPC),
+			servicePort(seid.PortNameREST, seid.PortREST),
+		))
+}
+
+// externalService is what the routes lead to.
+func externalService(snd *v1alpha1.SeiNodeDeployment) *corev1ac.ServiceApplyConfiguration {
+	spec := corev1ac.ServiceSpec().WithType(corev1.ServiceTypeClusterIP).WithSelector(selectorLabels(snd.Name))
+	for _, port := range seid.AllPorts() {
+		if port.Name == seid.PortNameMetrics || port.Name == seid.PortNameP2P {
+			continue
+		}
+		ac := servicePort(port.Name, port.Number)
+		if port.AppProtocol != "" {
+			ac.WithAppProtocol(port.AppProtocol)
+		}
+		spec.WithPorts(ac)
+	}
+	return service(snd, snd.Name+suffixExternal).WithSpec(spec)
+}
+
+// p2pService gives one node an address of its own outside the cluster. It belongs to
+// the fleet and not to the node, so that the address outlives a node that is made again.
+func p2pService(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) *corev1ac.ServiceApplyConfiguration {
+	name := ChildName(snd.Name, ordinal)
+	ip := cfg.Gateway.NLBTargetType == platform.TargetTypeIP
+	return service(snd, name+suffixP2P).
+		WithLabels(map[string]string{
+			v1alpha1.LabelComponent:         v1alpha1.ComponentP2PEndpoint,
+			v1alpha1.LabelDeploymentOrdinal: strconv.Itoa(ordinal),
+		}).
+		WithAnnotations(map[string]string{
+			annotationDNSHostname:   p2pHost(snd, cfg, ordinal),
+			annotationLBType:        "external",
+			annotationLBScheme:      "internet-facing",
+			annotationLBTargetType:  cfg.Gateway.NLBTargetType,
+			annotationLBAcrossZones: "load_balancing.cross_zone.enabled=true",
+		}).
+		WithSpec(corev1ac.ServiceSpec().
+			WithType(corev1.ServiceTypeLoadBalancer).
+			WithExternalTrafficPolicy(corev1.ServiceExternalTrafficPolicyLocal).
+			WithAllocateLoadBalancerNodePorts(!ip).
+			WithSelector(map[string]string{v1alpha1.LabelNode: name}).
+			WithPorts(servicePort(seid.PortNameP2P, seid.PortP2P)))
+}
+
+func service(snd *v1alpha1.SeiNodeDeployment, name string) *corev1ac.ServiceApplyConfiguration {
+	return corev1ac.Service(name, snd.Namespace).
+		WithLabels(objectLabels(snd)).
+		WithOwnerReferences(ownerReference(snd))
+}
+
+func objectLabels(snd *v1alpha1.SeiNodeDeployment) map[string]string {
+	labels := maps.Clone(selectorLabels(snd.Name))
+	labels[v1alpha1.LabelChain] = snd.Spec.Template.Spec.ChainID
+	labels[v1alpha1.LabelRole] = snd.Spec.Template.Spec.Role()
+	return labels
+}
+
+func ownerReference(snd *v1alpha1.SeiNodeDeployment) *metav1ac.OwnerReferenceApplyConfiguration {
+	return metav1ac.OwnerReference().
+		WithAPIVersion(v1alpha1.GroupVersion.String()).
+		WithKind(v1alpha1.KindSeiNodeDeployment).
+		WithName(snd.Name).
+		WithUID(snd.UID).
+		WithController(true).
+		WithBlockOwnerDeletion(true)
+}
+
+func servicePort(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
+	return corev1ac.ServicePort().WithName(name).WithPort(number).WithProtocol(corev1.ProtocolTCP)
+}
+
+// p2pHost is the node's name in the peer-to-peer domain. It is made of names that do
+// not change, so peers may write it down.
+func p2pHost(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) string {
+	return fmt.Sprintf("%s%s.%s.%s", ChildName(snd.Name, ordinal), suffixP2P, snd.Spec.Template.Spec.ChainID, cfg.Gateway.P2PDomain)
+}
+
+// p2pAddress is what a node tells its peers to call it; empty when it has no address
+// outside the cluster.
+func p2pAddress(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) string {
+	if !snd.Spec.Networking.TCPEnabled() || cfg.Gateway.P2PDomain == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", p2pHost(snd, cfg, ordinal), seid.PortP2P)
+}
+
+// PublishesRoutes reports whether the fleet's nodes serve anything that routes could
+// lead to, and the fleet asks for it.
+func PublishesRoutes(snd *v1alpha1.SeiNodeDeployment) bool {
+	return snd.Spec.Networking.HTTPEnabled() && serves(snd)
+}

@@ -1,0 +1,88 @@
+package fleet
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+)
+
+// watcher follows the nodes of a namespace and counts, event by event, how many the
+// fleet keeps from serving: those that were in sync when their spec was changed and are
+// not back yet. Nodes that were down when they were told to move are nobody's loss.
+type watcher struct {
+	mu    sync.Mutex
+	nodes map[string]*v1alpha1.SeiNode
+	// hurt are the nodes that were taken down by a change of their spec.
+	hurt map[string]bool
+	// most is the highest number of them ever seen at once.
+	most int
+}
+
+func (w *world) watchNodes() *watcher {
+	w.t.Helper()
+	o := &watcher{nodes: map[string]*v1alpha1.SeiNode{}, hurt: map[string]bool{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	stream, err := w.Client.Watch(ctx, &v1alpha1.SeiNodeList{}, client.InNamespace(w.ns))
+	if err != nil {
+		cancel()
+		w.t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for event := range stream.ResultChan() {
+			if node, ok := event.Object.(*v1alpha1.SeiNode); ok {
+				o.see(event.Type, node)
+			}
+		}
+	})
+	w.t.Cleanup(func() { cancel(); stream.Stop(); wg.Wait() })
+	return o
+}
+
+func (o *watcher) see(kind watch.EventType, node *v1alpha1.SeiNode) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	was := o.nodes[node.Name]
+	if kind == watch.Deleted {
+		delete(o.nodes, node.Name)
+		delete(o.hurt, node.Name)
+		return
+	}
+	o.nodes[node.Name] = node
+	if was != nil && was.UID == node.UID && was.Spec.Image != node.Spec.Image && up(was) {
+		o.hurt[node.Name] = true
+	}
+	if up(node) {
+		delete(o.hurt, node.Name)
+	}
+	if len(o.hurt) > o.most {
+		o.most = len(o.hurt)
+	}
+}
+
+// up is a node that serves and has nothing ahead of it.
+func up(n *v1alpha1.SeiNode) bool {
+	return fleet.IsReady(n) && n.Status.ObservedGeneration == n.Generation && n.Status.Plan == nil && n.Status.CurrentImage == n.Spec.Image
+}
+
+// require fails the test if more nodes than allowed were taken down at once.
+func (o *watcher) require(t *testing.T, allowed int) {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.most > allowed {
+		t.Errorf("%d nodes that were in sync were taken down at once, allowed %d", o.most, allowed)
+	}
+}
+
+func (o *watcher) reset() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.most = len(o.hurt)
+}
