@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -30,12 +31,20 @@ type pod struct {
 // start opens the gate and runs the node. args are added to `seid start`.
 func (n *node) start(args ...string) {
 	n.t.Helper()
-	n.run(true, args...)
+	n.run(podSpec{restart: true, args: args})
 	do[any](n, api.MarkReady, nil)
 }
 
+// podSpec is how a node is run.
+type podSpec struct {
+	// restart starts the node again whenever it ends.
+	restart bool
+	// gate and args are added to `sidecar gate` and `seid start`.
+	gate, args []string
+}
+
 // run starts the pod without opening the gate.
-func (n *node) run(restart bool, args ...string) {
+func (n *node) run(spec podSpec) {
 	n.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &pod{t: n.t, stop: cancel, gone: make(chan struct{}), starts: make(chan int, 100), exits: make(chan int, 100)}
@@ -44,7 +53,8 @@ func (n *node) run(restart bool, args ...string) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	command := append([]string{"gate", "--port", strconv.Itoa(n.port), "--", handlertest.SeidPath(n.t), "start", "--home", n.home}, args...)
+	command := slices.Concat([]string{"gate", "--port", strconv.Itoa(n.port)}, spec.gate,
+		[]string{"--", handlertest.SeidPath(n.t), "start", "--home", n.home}, spec.args)
 	binary := crashtest.Binary(n.t)
 	go func() {
 		defer close(p.gone)
@@ -53,7 +63,7 @@ func (n *node) run(restart bool, args ...string) {
 		runtime.LockOSThread()
 		for ctx.Err() == nil {
 			p.life(ctx, binary, command, n.home, log)
-			if !restart {
+			if !spec.restart {
 				return
 			}
 		}
