@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,9 +42,9 @@ type Progress struct {
 
 // Outcome is the outcome of the last call of a task type in this pass.
 func (p Progress) Outcome(taskType string) (Outcome, bool) {
-	for i := len(p.Steps) - 1; i >= 0; i-- {
-		if p.Steps[i].Task.Type == taskType {
-			return p.Steps[i].Outcome, true
+	for _, step := range slices.Backward(p.Steps) {
+		if step.Task.Type == taskType {
+			return step.Outcome, true
 		}
 	}
 	return Outcome{}, false

@@ -95,9 +95,12 @@ func TestDecide(t *testing.T) {
 	}{
 		{name: "a settled node keeps still", in: running(), action: planner.Keep},
 		{
-			name:   "a new node is brought up",
-			in:     with(func(in *planner.Input) { in.Node.Status = v1alpha1.SeiNodeStatus{}; in.Observed = &planner.Observation{} }),
-			action: planner.Start, reason: planner.ReasonNewNode, says: "bringing up a node node of pacific-1",
+			name: "a new node is brought up",
+			in: with(func(in *planner.Input) {
+				in.Node.Status = v1alpha1.SeiNodeStatus{}
+				in.Observed = &planner.Observation{}
+			}),
+			action: planner.Start, reason: planner.ReasonNewNode, says: "bringing up a new full node of pacific-1",
 		},
 		{
 			name:   "a paused node is held, whatever else is true",
@@ -110,8 +113,12 @@ func TestDecide(t *testing.T) {
 			action: planner.Start, reason: planner.ReasonImageChanged, says: "image changes from seid:a to seid:b",
 		},
 		{ // B4: image drift wins over a closed gate; its plan opens it too
-			name:   "image drift beats a closed gate and a changed configuration",
-			in:     with(func(in *planner.Input) { in.Wanted = versionB.wanted(); in.Wanted.ConfigHash = "c2"; in.Observed.Sidecar = planner.SidecarNotReady }),
+			name: "image drift beats a closed gate and a changed configuration",
+			in: with(func(in *planner.Input) {
+				in.Wanted = versionB.wanted()
+				in.Wanted.ConfigHash = "c2"
+				in.Observed.Sidecar = planner.SidecarNotReady
+			}),
 			action: planner.Start, reason: planner.ReasonImageChanged,
 		},
 		{
@@ -133,8 +140,10 @@ func TestDecide(t *testing.T) {
 			action: planner.Start, reason: planner.ReasonPodTemplateChanged,
 		},
 		{
-			name:   "a restart is done once it is asked for",
-			in:     with(func(in *planner.Input) { in.Wanted.Restart, in.Wanted.SpecHash, in.Wanted.PodTemplateHash = "now", "sa2", "ta2" }),
+			name: "a restart is done once it is asked for",
+			in: with(func(in *planner.Input) {
+				in.Wanted.Restart, in.Wanted.SpecHash, in.Wanted.PodTemplateHash = "now", "sa2", "ta2"
+			}),
 			action: planner.Start, reason: planner.ReasonRestartRequested, says: `restart "now"`,
 		},
 		{ // C9: a change that was taken back half-way is taken out of the StatefulSet too

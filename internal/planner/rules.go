@@ -108,7 +108,11 @@ func firstMatch(in Input, rules []rule) (choice, bool) {
 }
 
 func newNode(in Input) (string, bool) {
-	return fmt.Sprintf("bringing up a %s node of %s", in.Node.Spec.Role(), in.Node.Spec.ChainID), true
+	role := in.Node.Spec.Role()
+	if role == v1alpha1.RoleNode {
+		role = "full node"
+	}
+	return fmt.Sprintf("bringing up a new %s of %s", role, in.Node.Spec.ChainID), true
 }
 
 func retryAfterFailure(in Input) (string, bool) {

@@ -9,7 +9,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/plan"
 )
 
-// ReasonForeignObject: an object of the name we need belongs to somebody else.
+// ReasonForeignObject says that an object of the name we need belongs to somebody else.
 const ReasonForeignObject = "ForeignObject"
 
 // applyStatefulSet brings the StatefulSet to what the plan wants, template included.

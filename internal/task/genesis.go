@@ -15,7 +15,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
-// ReasonGenesisMissing: the chain's genesis is not there yet.
+// ReasonGenesisMissing says that the chain's genesis is not there yet.
 const ReasonGenesisMissing = "GenesisMissing"
 
 // missingInputError is something a task needs that may still appear.

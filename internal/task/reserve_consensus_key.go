@@ -67,7 +67,7 @@ func reserve(ctx context.Context, env *Env, address string) (*coordinationv1.Lea
 			Labels:      map[string]string{labelHolderUID: string(env.Node.UID)},
 			Annotations: map[string]string{AnnotationHolder: env.Node.Namespace + "/" + env.Node.Name},
 		},
-		Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To(string(env.Node.UID)), AcquireTime: &now},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: new(string(env.Node.UID)), AcquireTime: &now},
 	}
 	err := env.Client.Create(ctx, lease)
 	if err == nil {

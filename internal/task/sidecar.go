@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -22,8 +21,6 @@ const (
 	ReasonSidecarUnreachable = "SidecarUnreachable"
 	ReasonSidecarRefuses     = "SidecarRefuses"
 	ReasonSidecarWorking     = "SidecarWorking"
-	ReasonImagePullFailed    = "ImagePullFailed"
-	ReasonCrashLooping       = "PodCrashLooping"
 )
 
 // quickWait is how long one pass waits for a task that it has just submitted: most
@@ -138,37 +135,11 @@ func unreachableInterval(env *Env) time.Duration {
 
 // waitForSidecar says what keeps the pod from starting its sidecar.
 func waitForSidecar(env *Env) plan.Outcome {
-	reason, message := podTrouble(env.Observed.Pod)
-	return plan.Wait(reason, message, 0)
-}
-
-// podTrouble says in stable words why a pod's sidecar does not run yet.
-func podTrouble(pod *corev1.Pod) (reason, message string) {
-	if pod == nil {
-		return ReasonSidecarNotStarted, "waiting for the pod to be created"
+	if reason, message, found := PodTrouble(env.Observed.Pod); found {
+		return plan.Wait(reason, message, 0)
 	}
-	statuses := append(append([]corev1.ContainerStatus{}, pod.Status.InitContainerStatuses...), pod.Status.ContainerStatuses...)
-	for i := range statuses {
-		if w := statuses[i].State.Waiting; w != nil {
-			if IsPullFailure(w.Reason) {
-				return ReasonImagePullFailed, fmt.Sprintf("container %s cannot pull image %s: check the name and the pull secrets",
-					statuses[i].Name, statuses[i].Image)
-			}
-			if w.Reason == "CrashLoopBackOff" {
-				return ReasonCrashLooping, fmt.Sprintf("container %s keeps crashing: see kubectl logs %s -c %s --previous",
-					statuses[i].Name, pod.Name, statuses[i].Name)
-			}
-		}
+	if env.Observed.Pod == nil {
+		return plan.Wait(ReasonSidecarNotStarted, "waiting for the pod to be created", 0)
 	}
-	return ReasonSidecarNotStarted, "waiting for the pod's sidecar to start"
-}
-
-// IsPullFailure reports whether a container waits because its image cannot be had.
-func IsPullFailure(waitingReason string) bool {
-	switch waitingReason {
-	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError":
-		return true
-	default:
-		return false
-	}
+	return plan.Wait(ReasonSidecarNotStarted, "waiting for the pod's sidecar to start", 0)
 }

@@ -25,14 +25,18 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 			return err
 		}
 	}
-	active := s.activePlan()
-	if active == nil || s.specProblem != nil || s.decision.Action == planner.Hold || s.facts.ImpostorDeleted {
-		return nil
+	if mayAdvance(s) {
+		s.progress = r.executor.Advance(ctx, s.activePlan(), env)
+		s.comeBackIn(s.progress.RequeueAfter)
+		r.endPlan(s)
 	}
-	s.progress = r.executor.Advance(ctx, active, env)
-	s.comeBackIn(s.progress.RequeueAfter)
-	r.endPlan(s)
 	return nil
+}
+
+// mayAdvance reports whether the active plan runs on in this pass. After an impostor was
+// deleted it waits for the next one, which starts from what is there then.
+func mayAdvance(s *scope) bool {
+	return s.activePlan() != nil && s.specProblem == nil && s.decision.Action != planner.Hold && !s.facts.ImpostorDeleted
 }
 
 func (r *Reconciler) env(s *scope) *task.Env {

@@ -19,7 +19,7 @@ func (s *scope) deriveConditions(now time.Time) {
 	s.updateInProgress(set)
 	s.sidecarReady(set)
 	s.inputConditions(set)
-	s.ready(set)
+	s.ready()
 }
 
 func (s *scope) paused(set conditions.Setter) {

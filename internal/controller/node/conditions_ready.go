@@ -14,7 +14,7 @@ import (
 
 // ready says how the node is, from its phase and its pod. The kubelet's readiness
 // probe asks the chain itself whether it is in sync.
-func (s *scope) ready(set conditions.Setter) {
+func (s *scope) ready() {
 	status, reason, message := readiness(s.node, s.observed.Pod)
 	conditions.Set(&s.node.Status.Conditions, s.node.Generation, s.now, v1alpha1.ConditionReady, status, reason, message)
 }
@@ -27,7 +27,7 @@ func readiness(node *v1alpha1.SeiNode, pod *corev1.Pod) (metav1.ConditionStatus,
 	case node.Status.Phase == v1alpha1.NodeFailed:
 		return no, v1alpha1.ReasonInitFailed, failedAdvice(node)
 	}
-	if reason, message, found := podTrouble(pod); found {
+	if reason, message, found := task.PodTrouble(pod); found {
 		return no, reason, message
 	}
 	if node.Status.Phase != v1alpha1.NodeRunning {
@@ -42,35 +42,6 @@ func failedAdvice(node *v1alpha1.SeiNode) string {
 		message = failureWords(last)
 	}
 	return message + ". Change the spec, or set the annotation " + v1alpha1.AnnotationRetry + " to any new value, to try again"
-}
-
-// podTrouble finds containers that cannot start or do not stay up.
-func podTrouble(pod *corev1.Pod) (reason, message string, found bool) {
-	if pod == nil || pod.DeletionTimestamp != nil {
-		return "", "", false
-	}
-	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range list {
-			w := list[i].State.Waiting
-			switch {
-			case w == nil:
-			case task.IsPullFailure(w.Reason):
-				return v1alpha1.ReasonImagePullFailed, fmt.Sprintf("container %s cannot pull image %s: check its name and the pull secrets",
-					list[i].Name, list[i].Image), true
-			case w.Reason == "CrashLoopBackOff":
-				return v1alpha1.ReasonPodCrashLooping, crashWords(pod.Name, &list[i]), true
-			}
-		}
-	}
-	return "", "", false
-}
-
-func crashWords(pod string, c *corev1.ContainerStatus) string {
-	message := fmt.Sprintf("container %s keeps ending", c.Name)
-	if t := c.LastTerminationState.Terminated; t != nil {
-		message += fmt.Sprintf(" with exit code %d (%s)", t.ExitCode, t.Reason)
-	}
-	return fmt.Sprintf("%s: see kubectl logs %s -c %s --previous", message, pod, c.Name)
 }
 
 // podReadiness is the readiness of a running node whose containers are not in trouble.

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,7 +51,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Watches(secretMeta, handler.EnqueueRequestsFromMapFunc(r.nodesOfSecret), builder.OnlyMetadata).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfGenesis)).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(r.nodesPeeringWith), builder.WithPredicates(peerFactsChanged())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: ptr.To(true)}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the SeiNode controller: %w", err)

@@ -23,8 +23,9 @@ func TestD1_Plan_IsStoredBeforeItsFirstSideEffect(t *testing.T) {
 	w := newOperatedWorld(t)
 	mark := w.recorder.Mark()
 	w.bringUp(fullNode("n"))
-	var order []string
-	for _, r := range w.recorder.Since(mark).Writes().In(w.ns).Without("events") {
+	writes := w.recorder.Since(mark).Writes().In(w.ns).Without("events")
+	order := make([]string, 0, len(writes))
+	for _, r := range writes {
 		order = append(order, r.Verb+" "+r.Target())
 	}
 	want := []string{"patch seinodes", "patch seinodes/status", "patch persistentvolumeclaims"}

@@ -49,7 +49,7 @@ func TestC1_StatefulSetThatNobodyControls_IsAdopted(t *testing.T) {
 	old := &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels},
 		Spec: appsv1.StatefulSetSpec{
-			ServiceName: "n", Replicas: ptr(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			ServiceName: "n", Replicas: new(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels},
 			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "seid", Image: "old"}}}},
@@ -71,10 +71,10 @@ func TestC1_StatefulSetOfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	labels := map[string]string{"app": "other"}
 	theirs := &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "n", OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: owner.UID, Controller: ptr(true),
+			APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: owner.UID, Controller: new(true),
 		}}},
 		Spec: appsv1.StatefulSetSpec{
-			ServiceName: "n", Replicas: ptr(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			ServiceName: "n", Replicas: new(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}}},
 		},
@@ -144,7 +144,7 @@ func TestC4_Paused_StopsThePodAndBack(t *testing.T) {
 	w.await("n", settled)
 
 	sts := w.statefulSet("n")
-	w.patch(sts, func() { sts.Spec.Replicas = ptr(int32(0)) })
+	w.patch(sts, func() { sts.Spec.Replicas = new(int32(0)) })
 	envtest.WaitFor(t, w.Env, w.ns, "n", func(s *appsv1.StatefulSet) bool {
 		return s != nil && s.Generation > sts.Generation && *s.Spec.Replicas == 1
 	})

@@ -118,7 +118,7 @@ func TestC9_ImageThatCannotBePulled_IsNamedAndRepaired(t *testing.T) {
 // C9: a broken sidecar can be rolled away, because the update does not need the old one.
 func TestC9_BadSidecarImage_IsRolledAway(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Image: "sidecar:bad"}, podsim.Behaviour{Exit: ptr(int32(1))})
+	w.sim.Rule(podsim.Match{Namespace: w.ns, Image: "sidecar:bad"}, podsim.Behaviour{Exit: new(int32(1))})
 	w.bringUp(fullNode("n"))
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Sidecar = &v1alpha1.SidecarSpec{Image: "sidecar:bad"} })
 	w.await("n", func(n *v1alpha1.SeiNode) bool {

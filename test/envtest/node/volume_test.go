@@ -22,7 +22,7 @@ func pullError() podsim.Behaviour { return podsim.Behaviour{PullError: "not foun
 func claim(name, size string, modes ...corev1.PersistentVolumeAccessMode) *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.PersistentVolumeClaimSpec{AccessModes: modes, StorageClassName: ptr(podsim.ClassImmediate), Resources: corev1.VolumeResourceRequirements{
+		Spec: corev1.PersistentVolumeClaimSpec{AccessModes: modes, StorageClassName: new(podsim.ClassImmediate), Resources: corev1.VolumeResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)},
 		}},
 	}
@@ -95,9 +95,9 @@ func TestOwnClaim_OfSomebodyElse_IsNamed(t *testing.T) {
 func TestVolume_Grows(t *testing.T) {
 	w := newOperatedWorld(t)
 	n := fullNode("n")
-	n.Spec.DataVolume = &v1alpha1.DataVolumeSpec{Size: ptr(resource.MustParse("1Gi"))}
+	n.Spec.DataVolume = &v1alpha1.DataVolumeSpec{Size: new(resource.MustParse("1Gi"))}
 	w.bringUp(n)
-	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.DataVolume.Size = ptr(resource.MustParse("3Gi")) })
+	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.DataVolume.Size = new(resource.MustParse("3Gi")) })
 	envtest.WaitFor(t, w.Env, w.ns, "data-n", func(c *corev1.PersistentVolumeClaim) bool {
 		return c != nil && c.Spec.Resources.Requests.Storage().String() == "3Gi"
 	})

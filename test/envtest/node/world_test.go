@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	w.config, w.recorder = env.Recorded()
 	w.platform = platform.Default()
 	w.platform.Images.Sidecar = "sidecar:1"
-	w.platform.Storage.Default.Size = ptr(resource.MustParse("1Gi"))
+	w.platform.Storage.Default.Size = new(resource.MustParse("1Gi"))
 	w.metricsAddress = "0"
 	w.stop = func() {}
 	t.Cleanup(func() { w.stop() })
