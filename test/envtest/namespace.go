@@ -41,6 +41,7 @@ func (e *Env) Namespace(tb testing.TB) string {
 // Controllers under test have stopped by now, so their finalizers would hold
 // the namespace for ever.
 func (e *Env) removeNamespace(tb testing.TB, name string) {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := e.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {

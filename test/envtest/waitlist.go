@@ -59,8 +59,9 @@ func listFrom(list client.ObjectList) *metav1.ListOptions {
 }
 
 func names(list client.ObjectList) []string {
-	var found []string
-	for _, obj := range objects(list) {
+	all := objects(list)
+	found := make([]string, 0, len(all))
+	for _, obj := range all {
 		found = append(found, obj.GetName())
 	}
 	return found

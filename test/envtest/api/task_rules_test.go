@@ -27,7 +27,18 @@ func payloads() map[string]string {
 func taskRules() []rule {
 	const kind = "SeiNodeTask"
 	restart := task("RestartSeid", "restartSeid: {}")
-	rules := []rule{
+	needs := make([]rule, 0, len(payloads()))
+	for name, payload := range payloads() {
+		other := "markReady: {}"
+		if name == "MarkReady" {
+			other = "restartSeid: {}"
+		}
+		needs = append(needs, rule{
+			kind: kind, path: "spec", message: "kind " + name + " needs the payload",
+			accepted: specs(task(name, payload)), rejected: specs(task(name, other)),
+		})
+	}
+	return append(needs, []rule{
 		{
 			kind: kind, path: "spec", message: "a task cannot change",
 			accepted: changes(restart, "kind: RestartSeid"),
@@ -43,16 +54,5 @@ func taskRules() []rule {
 			accepted: specs(task("AwaitCondition", "awaitCondition: {catchingUp: {}}"), task("AwaitCondition", payloads()["AwaitCondition"])),
 			rejected: specs(task("AwaitCondition", "awaitCondition: {}"), task("AwaitCondition", "awaitCondition: {height: {targetHeight: 9}, catchingUp: {}}")),
 		},
-	}
-	for name, payload := range payloads() {
-		other := "markReady: {}"
-		if name == "MarkReady" {
-			other = "restartSeid: {}"
-		}
-		rules = append(rules, rule{
-			kind: kind, path: "spec", message: "kind " + name + " needs the payload",
-			accepted: specs(task(name, payload)), rejected: specs(task(name, other)),
-		})
-	}
-	return rules
+	}...)
 }

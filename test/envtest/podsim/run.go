@@ -2,6 +2,7 @@ package podsim
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -187,8 +188,8 @@ func (st *step) finish() bool {
 
 // stopAll ends every running container, main ones before sidecars.
 func (st *step) stopAll(code int32) {
-	for i := len(st.run.containers) - 1; i >= 0; i-- {
-		if c := st.run.containers[i]; c.running != nil {
+	for _, c := range slices.Backward(st.run.containers) {
+		if c.running != nil {
 			st.end(c, code)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // schedule binds a pod to a node once its claims are bound, and otherwise says
 // what is missing.
 func (s *Simulator) schedule(ctx context.Context, pod *corev1.Pod) error {
-	if pod.DeletionTimestamp != nil {
+	if pod.DeletionTimestamp != nil || s.isBound(pod.UID) {
 		return nil
 	}
 	n, obstacle := s.pickNode(pod)
@@ -41,7 +41,16 @@ func (s *Simulator) schedule(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("binding pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bound[pod.UID] = true
 	return nil
+}
+
+func (s *Simulator) isBound(pod types.UID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bound[pod]
 }
 
 // pickNode takes the nodes in turn.

@@ -64,6 +64,8 @@ type Simulator struct {
 	nodes []*node
 	turn  int
 	held  map[types.NamespacedName]bool
+	// bound pods need not be scheduled again while the informer lags behind.
+	bound map[types.UID]bool
 }
 
 // Start starts a simulator that ends with the test.
@@ -95,7 +97,7 @@ func New(ctx context.Context, config *rest.Config, opts Options) (*Simulator, er
 	}
 	s := &Simulator{
 		opts: opts.withDefaults(), client: client, ips: ips,
-		runs: map[types.UID]*run{}, held: map[types.NamespacedName]bool{},
+		runs: map[types.UID]*run{}, held: map[types.NamespacedName]bool{}, bound: map[types.UID]bool{},
 		podQueue:   newQueue(),
 		claimQueue: newQueue(),
 	}

@@ -43,6 +43,7 @@ func (s *Simulator) podGone(obj any) {
 	s.mu.Lock()
 	r := s.runs[pod.UID]
 	delete(s.runs, pod.UID)
+	delete(s.bound, pod.UID)
 	s.mu.Unlock()
 	if r != nil {
 		s.stopRun(pod.UID, r)

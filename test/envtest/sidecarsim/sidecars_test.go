@@ -50,7 +50,7 @@ func TestSidecar_KeepsTheWireContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var types []string
+	types := make([]string, 0, len(version.TaskTypes))
 	for _, name := range version.TaskTypes {
 		types = append(types, string(name))
 	}

@@ -116,7 +116,7 @@ func (p *process) misbehave(w http.ResponseWriter, r *http.Request, fault Fault,
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(fault.Status)
-		_ = json.NewEncoder(w).Encode(api.ErrorBody{Error: "broken on command"})
+		_, _ = io.WriteString(w, `{"error":"broken on command"}`+"\n")
 		p.all.setStatus(index, fault.Status)
 	}
 }
