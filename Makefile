@@ -42,7 +42,7 @@ docs: ## Generate the reference pages in docs/
 
 .PHONY: images
 images: ## Build the container images without Docker
-	@echo "images: not there yet" >&2; exit 1
+	@hack/images.sh
 
 .PHONY: k8s
 k8s: ## Build the embedded Kubernetes of K8S_VERSION
@@ -80,16 +80,16 @@ bench: ## Measure the operator with 100 and 500 nodes on the embedded control pl
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests on a real Kubernetes node
-	@echo "e2e: not there yet" >&2; exit 1
+	@$(GOTESTSUM) -- -count=1 -timeout 60m ./test/e2e
 
 ##@ Run
 .PHONY: up
 up: ## Start a local Kubernetes with the operator and a live Sei network
-	@echo "up: not there yet" >&2; exit 1
+	@hack/up.sh
 
 .PHONY: down
 down: ## Stop it and remove all traces
-	@echo "down: not there yet" >&2; exit 1
+	@hack/down.sh
 
 # The stages of `make test`, in the order of hack/test.sh.
 .PHONY: stage-generated stage-k8s stage-seid stage-unit stage-fuzz stage-envtest stage-sidecar

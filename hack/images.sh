@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Builds the container images without a container engine, as tarballs in .cache/images, and prints that folder as
+# its last line. All other output goes to standard error. An image whose content did not change is not built again.
+#
+#   manager.tar    localhost/sei-operator/manager:dev
+#   sidecar.tar    localhost/sei-operator/sidecar:dev
+#   seid.tar       localhost/sei-operator/seid:dev     the real chain
+#   seid-next.tar  localhost/sei-operator/seid:next    the same chain under another name, for trying updates
+#
+# VERSION is what the programs answer to --version. Needs Linux; the Dockerfile builds the first two anywhere.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+images=$root/.cache/images
+version=${VERSION:-$(git -C "$root" describe --tags --always --dirty 2>/dev/null || echo dev)}
+
+say()  { echo "images: $*" >&2; }
+fail() { say "$*"; exit 1; }
+
+[[ $(uname -s) == Linux ]] || fail "the chain's image is made from this machine's libraries, so this needs Linux; the Dockerfile builds manager and sidecar anywhere"
+
+# image NAME TAG ARGUMENT... FILE-ARGUMENTS name their files, so a hash over arguments and content says whether the
+# tarball is still right.
+image() {
+  local name=$1 tag=$2 stamp wanted
+  shift 2
+  stamp=$images/$name.stamp
+  wanted=$({ printf '%s\n' "$tag" "$@"; content "$@"; } | sha256sum | cut -d' ' -f1)
+  if [[ -e $images/$name.tar && -e $stamp && $(cat "$stamp") == "$wanted" ]]; then
+    return
+  fi
+  rm -f "$stamp"
+  "$cluster" build-image --tag="$tag" --output="$images/$name.tar" "$@" 2>>"$images/build.log" ||
+    { tail -n 5 "$images/build.log" >&2; fail "$tag could not be built"; }
+  echo "$wanted" >"$stamp"
+  say "$tag, $(du -h "$images/$name.tar" | cut -f1)"
+}
+
+content() {
+  local argument file
+  for argument in "$@"; do
+    case $argument in
+      --file=* | --program=*)
+        file=${argument#*=}
+        sha256sum <"${file%%:*}"
+        ;;
+    esac
+  done
+}
+
+# The manager and the sidecar are static, so their images hold one file each.
+compile() {
+  say "compiling the manager and the sidecar"
+  (
+    cd "$root"
+    CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$images/bin/" ./cmd/manager ./cmd/sidecar
+  ) >&2
+}
+
+command -v go >/dev/null || fail "Go is not on the PATH; install the version that go.mod names"
+mkdir -p "$images/bin"
+exec 9>"$images/lock"
+flock -n 9 || { say "another build is running; waiting for it"; flock 9; }
+: >"$images/build.log"
+
+cluster=$("$root/hack/build-cluster.sh" --node | tail -n 1)/cluster
+seid=$("$root/hack/build-seid.sh" | tail -n 1)
+compile
+
+image manager localhost/sei-operator/manager:dev --file="$images/bin/manager:/manager:0755" --entrypoint=/manager
+image sidecar localhost/sei-operator/sidecar:dev --file="$images/bin/sidecar:/sidecar:0755" --entrypoint=/sidecar
+chain=(--program="$seid/seid:/usr/bin/seid" --library-path="$seid/lib" --env=PATH=/usr/bin --entrypoint=seid)
+image seid localhost/sei-operator/seid:dev "${chain[@]}"
+image seid-next localhost/sei-operator/seid:next "${chain[@]}" --env=SEID_RELEASE=next
+echo "$images"

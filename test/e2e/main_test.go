@@ -1,0 +1,53 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// theCluster is what all scenarios share.
+var theCluster *cluster
+
+// setupTimeout is generous for building everything from nothing on two cores.
+const setupTimeout = 45 * time.Minute
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	if why := cannotRun(); why != "" {
+		fmt.Println("skipped: " + why)
+		return m.Run()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
+	defer cancel()
+	began := time.Now()
+	c, err := startCluster(ctx)
+	if c != nil && os.Getenv("E2E_KEEP") == "" {
+		defer c.down()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		if c != nil && c.clients != nil {
+			fmt.Fprintln(os.Stderr, "e2e: see", c.collect("setup", operatorNamespace))
+		}
+		return 1
+	}
+	fmt.Printf("the cluster with the operator is ready after %s\n", time.Since(began).Round(time.Second))
+	theCluster = c
+	return m.Run()
+}
+
+// cannotRun says why there can be no cluster on this machine; empty when there can.
+func cannotRun() string {
+	switch {
+	case runtime.GOOS != "linux":
+		return "running pods needs Linux"
+	case os.Geteuid() != 0:
+		return "running pods needs root"
+	}
+	return ""
+}

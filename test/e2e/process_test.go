@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// kill ends a process of a pod the hard way, from outside, as the kernel does when memory runs out, and waits until
+// Kubernetes has seen it. command is the beginning of the process's command line.
+func (s *scenario) kill(pod *corev1.Pod, container string, command ...string) {
+	s.t.Helper()
+	pids := processes(pod, command)
+	if len(pids) != 1 {
+		s.t.Fatalf("%d processes of %s are %q, want 1", len(pids), pod.Name, command)
+	}
+	before := restarts(pod, container)
+	if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil {
+		s.t.Fatalf("killing %q of %s: %v", command, pod.Name, err)
+	}
+	await(s.t, inSyncTimeout, "the kubelet to start "+container+" again", func(context.Context) (bool, string, error) {
+		now := &corev1.Pod{}
+		err := s.get(pod.Name, now)
+		return restarts(now, container) > before, string(now.Status.Phase), err
+	})
+}
+
+// processes finds the processes of a pod by the control group that the kubelet put them in.
+func processes(pod *corev1.Pod, command []string) []int {
+	var found []int
+	groups, _ := filepath.Glob("/proc/[0-9]*/cgroup") // the pattern is well-formed
+	for _, file := range groups {
+		group, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(group), string(pod.UID)) {
+			continue // it has ended meanwhile, or is somebody else's
+		}
+		line, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		words := strings.Split(string(line), "\x00")
+		if err != nil || len(words) < len(command) || !slices.Equal(words[:len(command)], command) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+func restarts(pod *corev1.Pod, container string) int32 {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if c.Name == container {
+			return c.RestartCount
+		}
+	}
+	return 0
+}

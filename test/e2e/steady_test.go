@@ -1,0 +1,119 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// quiet is how long nothing may be written: twice the operator's slowest poll.
+const quiet = time.Minute
+
+// A4: a settled network costs the API server no write, by its own books.
+func TestNetwork_Settled_IsNeverWrittenTo(t *testing.T) {
+	s := begin(t, "steady")
+	s.create(s.validator("validator"))
+	s.create(s.fullNode("full"))
+	s.awaitInSync("validator")
+	s.awaitInSync("full")
+	// The validator's peer is known only since the full node has its identity; that change settles first.
+	s.awaitBlocks("full", 5)
+	s.awaitInSync("validator")
+
+	from := s.auditSize()
+	before := s.versions()
+	time.Sleep(quiet) // nothing is awaited: that nothing happens is the point
+	if after := s.versions(); !slices.Equal(before, after) {
+		t.Errorf("objects changed:\n%v\n%v", before, after)
+	}
+	for _, write := range s.operatorWrites(from) {
+		t.Errorf("the operator wrote: %s", write)
+	}
+}
+
+// versions are the resource versions of all objects the operator makes or reports on.
+func (s *scenario) versions() []string {
+	s.t.Helper()
+	var found []string
+	for _, list := range []client.ObjectList{
+		&v1alpha1.SeiNodeList{}, &appsv1.StatefulSetList{}, &corev1.ServiceList{}, &corev1.PersistentVolumeClaimList{},
+	} {
+		if err := s.List(s.t.Context(), list, client.InNamespace(s.namespace)); err != nil {
+			s.t.Fatal(err)
+		}
+		data, err := json.Marshal(list)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		var objects struct {
+			Items []struct{ Metadata struct{ Name, ResourceVersion string } }
+		}
+		decode(s.t, data, &objects)
+		for _, o := range objects.Items {
+			found = append(found, fmt.Sprintf("%T %s %s", list, o.Metadata.Name, o.Metadata.ResourceVersion))
+		}
+	}
+	return found
+}
+
+func (s *scenario) auditLog() string { return filepath.Join(s.state, "audit", "audit.log") }
+
+func (s *scenario) auditSize() int64 {
+	s.t.Helper()
+	info, err := os.Stat(s.auditLog())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// operatorWrites are the operator's writes to the scenario's namespace since the audit log had a size.
+func (s *scenario) operatorWrites(from int64) []string {
+	s.t.Helper()
+	file, err := os.Open(s.auditLog())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		s.t.Fatal(err)
+	}
+	var found []string
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 16<<20)
+	seen := 0
+	for lines.Scan() {
+		var event struct {
+			Verb      string
+			User      struct{ Username string }
+			ObjectRef struct{ Namespace, Resource, Subresource, Name string }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			continue // the last line may be half written
+		}
+		if event.User.Username != operatorAccount {
+			continue
+		}
+		seen++
+		ref := event.ObjectRef
+		if ref.Namespace == s.namespace && !slices.Contains([]string{"get", "list", "watch"}, event.Verb) {
+			found = append(found, fmt.Sprintf("%s %s/%s %s", event.Verb, ref.Resource, ref.Subresource, ref.Name))
+		}
+	}
+	if seen == 0 {
+		s.t.Error("the audit log has nothing of the operator, not even its lease: it proves nothing")
+	}
+	return found
+}
