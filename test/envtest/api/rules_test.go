@@ -23,6 +23,18 @@ type attempt struct {
 	then string
 }
 
+// String shows an attempt in one line.
+func (a attempt) String() string {
+	text := strings.Join(strings.Fields(a.name+" "+a.spec), " ")
+	if a.then != "" {
+		text += " => " + strings.Join(strings.Fields(a.then), " ")
+	}
+	if len(text) > 300 {
+		text = fmt.Sprintf("%s... (%d bytes)", text[:300], len(text))
+	}
+	return text
+}
+
 // rule is a CEL rule with manifests it lets pass and manifests it refuses.
 type rule struct {
 	kind, path string
@@ -51,14 +63,15 @@ func TestCELRules_EachAcceptsAndRejects(t *testing.T) {
 				}
 				for _, a := range c.accepted {
 					accepted++
+					t.Logf("accepted: %s", a)
 					s.expect(t, c, a, "")
 				}
 				for _, a := range c.rejected {
 					rejected++
+					t.Logf("rejected: %s", a)
 					s.expect(t, c, a, installed.message)
 				}
 			}
-			t.Logf("%d accepted, %d rejected", accepted, rejected)
 			if accepted == 0 || rejected == 0 {
 				t.Errorf("the rule has %d accepted and %d rejected cases; it needs at least one of each", accepted, rejected)
 			}
