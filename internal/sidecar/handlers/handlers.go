@@ -5,7 +5,10 @@ package handlers
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +19,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/configfiles"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/export"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/genesis"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/gov"
@@ -69,5 +73,25 @@ func All(cfg Config) []engine.Handler {
 	}
 	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
 	results := &export.Tasks{Node: n, LocalRPC: files.LocalRPC, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}
-	return slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
+	all := slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
+	return afterSweep(n.Home, all)
+}
+
+// afterSweep lets the first task of a process find a home without the leftovers of
+// a killed one. It waits for a task because only then this process surely is the
+// one that owns the home.
+func afterSweep(dir home.Dir, all []engine.Handler) []engine.Handler {
+	sweep := sync.OnceFunc(func() {
+		for _, d := range []string{string(dir), dir.Config(), dir.Gentx(), dir.Data(), dir.Tmp(), dir.KeyringTest()} {
+			// What cannot be removed does no harm: nothing reads it.
+			_ = durable.SweepAll(d)
+		}
+	})
+	for i, h := range all {
+		all[i].Run = func(ctx context.Context, task engine.Task, params json.RawMessage) (any, error) {
+			sweep()
+			return h.Run(ctx, task, params)
+		}
+	}
+	return all
 }

@@ -1,6 +1,10 @@
 package handlers_test
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -9,6 +13,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 )
 
 func TestAll_HasEveryTaskTypeOnceButThoseOfTheGate(t *testing.T) {
@@ -30,5 +35,30 @@ func TestAll_HasEveryTaskTypeOnceButThoseOfTheGate(t *testing.T) {
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("task types (-want +got):\n%s", diff)
+	}
+}
+
+func TestAll_TheFirstTaskSweepsWhatAKilledProcessLeft(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"tmp/.sei-tmp-identity-1/config/node_key.json", "config/.sei-tmp-genesis.json-2", "data/.sei-tmp-snapshot-3/x", "data/kept"} {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := handlers.All(handlers.Config{Home: dir, ChainID: "test-1"})
+	harness := handlertest.New(all)
+	if _, err := harness.Run(t, api.ExportGentx, ""); err == nil {
+		t.Error("an empty home has a gentx")
+	}
+	var left []string
+	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
+		if !e.IsDir() {
+			left = append(left, filepath.Base(file))
+		}
+		return err
+	})
+	if diff := cmp.Diff([]string{"kept"}, left); diff != "" || err != nil {
+		t.Errorf("files (-want +got):\n%s%v", diff, err)
 	}
 }

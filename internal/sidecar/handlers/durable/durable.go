@@ -109,7 +109,13 @@ func TempDir(parent, name string) (string, error) {
 
 // Sweep deletes what earlier runs left under the temporary name in parent: a
 // killed process cleans up nothing.
-func Sweep(parent, name string) error {
+func Sweep(parent, name string) error { return sweep(parent, TempPrefix+name+"-") }
+
+// SweepAll deletes everything that is temporary in parent. Nobody may be writing
+// there.
+func SweepAll(parent string) error { return sweep(parent, TempPrefix) }
+
+func sweep(parent, prefix string) error {
 	entries, err := os.ReadDir(parent)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -118,7 +124,7 @@ func Sweep(parent, name string) error {
 		return fmt.Errorf("looking for leftovers: %w", err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), TempPrefix+name+"-") {
+		if !strings.HasPrefix(e.Name(), prefix) {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(parent, e.Name())); err != nil {
