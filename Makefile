@@ -10,7 +10,6 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
 CONTROLLER_GEN := hack/tool.sh sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
-CRD_REF_DOCS   := hack/tool.sh github.com/elastic/crd-ref-docs@v0.3.0
 GOLANGCI_LINT  := hack/tool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 GOTESTSUM      := hack/tool.sh gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output
 
@@ -37,8 +36,7 @@ manifests: ## Generate the CRDs and the manager's role
 
 .PHONY: docs
 docs: ## Generate the reference pages in docs/
-	$(CRD_REF_DOCS) --source-path=api/v1alpha1 --config=hack/crd-ref-docs/config.yaml --renderer=markdown --output-path=docs/api.md
-	go run ./internal/metrics/gendocs
+	@hack/docs.sh
 
 .PHONY: images
 images: ## Build the container images without Docker
