@@ -143,7 +143,7 @@ build() {
   cd "$module"
   # Asking for the package list downloads the module zips and compiles nothing.
   with_retries "downloading modules" go list "${flags[@]}" -deps .
-  say "$(wc -l <"$log" | xargs) packages go into the binary; those in the build cache are not compiled again"
+  say "$(grep -vc '^go: ' "$log") packages go into the binary; those in the build cache are not compiled again"
   with_retries "compiling and linking" go build "${flags[@]}" -v -p "$(parallelism)" -ldflags "$ldflags" -o "$out/cluster.new" .
   if [[ $profile == node ]]; then
     with_retries "compiling the sandbox's process" go build "${flags[@]}" -ldflags "-s -w" -o "$out/pause.new" ./pause

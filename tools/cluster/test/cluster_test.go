@@ -53,6 +53,8 @@ func TestCluster_RunsRestrictedPodsAndLeavesNothingBehind(t *testing.T) {
 	t.Run("the audit log names who wrote what", func(t *testing.T) { c.checkAudit(t) })
 	t.Run("a second cluster on the same addresses is refused in a line", func(t *testing.T) { c.checkTakenNetwork(t) })
 	t.Run("people other than root are told so in a line", func(t *testing.T) { c.checkNoRoot(t) })
+	t.Run("folders of others are neither used nor removed", func(t *testing.T) { c.checkForeignFolder(t) })
+	t.Run("a full disk is named in a line", func(t *testing.T) { c.checkFullDisk(t) })
 	t.Run("up after a crash goes on with the same data", func(t *testing.T) {
 		c.crash(t)
 		c.mustCluster(t, "up")
@@ -189,6 +191,35 @@ func (c cluster) checkNoRoot(t *testing.T) {
 	out, err := nobody.command(&syscall.Credential{Uid: 65534, Gid: 65534}, "up").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "needs root") || bytes.Count(out, []byte("\n")) != 1 {
 		t.Errorf("want one line that asks for root, got: %v\n%s", err, out)
+	}
+}
+
+func (c cluster) checkForeignFolder(t *testing.T) {
+	t.Helper()
+	foreign := cluster{bin: c.bin, state: t.TempDir()}
+	precious := filepath.Join(foreign.state, "precious")
+	if err := os.WriteFile(precious, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"up", "down"} {
+		if out, err := foreign.command(nil, command).CombinedOutput(); err == nil {
+			t.Errorf("cluster %s did not refuse:\n%s", command, out)
+		}
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Errorf("the file is gone: %v", err)
+	}
+}
+
+func (c cluster) checkFullDisk(t *testing.T) {
+	t.Helper()
+	disk := t.TempDir()
+	run(t, "mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", disk)
+	t.Cleanup(func() { run(t, "umount", disk) })
+	full := cluster{bin: c.bin, state: filepath.Join(disk, "state")}
+	out, err := full.command(nil, "up").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "no disk space: "+full.state+" has 1") || bytes.Count(out, []byte("\n")) != 1 {
+		t.Errorf("want one line that names the folder, got: %v\n%s", err, out)
 	}
 }
 

@@ -92,7 +92,9 @@ func cgroups() []string {
 		}
 		return nil
 	})
-	return found
+	// Under version 1 the top is an ordinary folder, where a stray write makes a file.
+	top, _ := filepath.Glob("/sys/fs/cgroup/*")
+	return append(found, top...)
 }
 
 // settings are those kernel settings that kubelets and proxies like to change.

@@ -40,7 +40,10 @@ func down(ctx context.Context, l layout.Layout) error {
 	if err != nil {
 		return err
 	}
-	if record != nil && record.Network != l.Network.String() {
+	if record == nil {
+		return fmt.Errorf("%s holds no cluster, so nothing was removed", l.Dir)
+	}
+	if record.Network != l.Network.String() {
 		if l, err = layout.New(l.Dir, record.Network); err != nil {
 			return err
 		}

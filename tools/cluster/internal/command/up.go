@@ -2,9 +2,11 @@ package command
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -68,13 +70,10 @@ func up(ctx context.Context, l layout.Layout, progress io.Writer) error {
 	var since time.Time
 	if record != nil {
 		since = time.Now()
-	} else {
-		record = &host.Record{Version: kubernetesVersion(), Network: l.Network.String()}
-		if err := makeCredentials(l, time.Now()); err != nil {
-			return err
-		}
+	} else if record, err = host.NewRecord(l, kubernetesVersion()); err != nil {
+		return err
 	}
-	if err := writeFiles(render.Files(l)); err != nil {
+	if err := furnish(l); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(progress, "starting Kubernetes %s in %s\n", record.Version, l.Dir)
@@ -113,9 +112,24 @@ func sameCluster(record *host.Record, l layout.Layout) error {
 	return nil
 }
 
+// furnish writes what the components read. Credentials are made once; the rest may change with this program.
+func furnish(l layout.Layout) error {
+	if _, err := os.Stat(l.Path("pki")); errors.Is(err, fs.ErrNotExist) {
+		// Made aside, so that there are all of them or none.
+		aside := l.Path("pki.new")
+		if err := makeCredentials(l, aside, time.Now()); err != nil {
+			return err
+		}
+		if err := os.Rename(aside, l.Path("pki")); err != nil {
+			return fmt.Errorf("keeping the certificates: %w", err)
+		}
+	}
+	return writeFiles(render.Files(l))
+}
+
 // makeCredentials makes a certificate per component, so that the audit log tells them apart.
-func makeCredentials(l layout.Layout, now time.Time) error {
-	authority, err := pki.NewAuthority(l.Path("pki"), now)
+func makeCredentials(l layout.Layout, dir string, now time.Time) error {
+	authority, err := pki.NewAuthority(dir, now)
 	if err != nil {
 		return err
 	}

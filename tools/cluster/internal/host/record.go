@@ -26,6 +26,19 @@ type Record struct {
 	Made []string `json:"made,omitempty"`
 }
 
+// NewRecord makes a folder a cluster's. The folder must be empty: one day down removes all that is in it.
+func NewRecord(l layout.Layout, version string) (*Record, error) {
+	entries, err := os.ReadDir(l.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the state folder: %w", err)
+	}
+	if len(entries) > 0 {
+		return nil, fmt.Errorf("%s holds other things (%s): choose a new or empty folder as --state-dir", l.Dir, entries[0].Name())
+	}
+	r := &Record{Version: version, Network: l.Network.String()}
+	return r, r.write(l)
+}
+
 // ReadRecord returns nil without an error where there is no cluster.
 func ReadRecord(l layout.Layout) (*Record, error) {
 	data, err := os.ReadFile(l.Record())

@@ -39,6 +39,19 @@ func TestRecord_IsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+func TestNewRecord_FolderWithOtherThings_IsRefused(t *testing.T) {
+	l := testLayout(t)
+	if err := os.WriteFile(l.Path("thesis.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewRecord(l, "v1"); err == nil || !strings.Contains(err.Error(), "thesis.txt") {
+		t.Errorf("got %v", err)
+	}
+	if r, _ := ReadRecord(l); r != nil {
+		t.Errorf("a record was written: %+v", r)
+	}
+}
+
 func TestReadRecord_Garbage_NamesTheFile(t *testing.T) {
 	l := testLayout(t)
 	if err := os.WriteFile(l.Record(), []byte("{"), 0o600); err != nil {

@@ -71,13 +71,20 @@ func makeFolders(l layout.Layout, r *Record) error {
 	return nil
 }
 
+const cgroupMount = "/sys/fs/cgroup"
+
+// unifiedCgroups tells version 2 from version 1.
+func unifiedCgroups() bool {
+	_, err := os.Stat(filepath.Join(cgroupMount, "cgroup.controllers"))
+	return err == nil
+}
+
 // cgroupFolders are the cluster's control group in every hierarchy: several under version 1, one under version 2.
 func cgroupFolders(l layout.Layout) ([]string, error) {
-	const mount = "/sys/fs/cgroup"
-	if _, err := os.Stat(filepath.Join(mount, "cgroup.controllers")); err == nil {
-		return []string{filepath.Join(mount, l.Cgroup())}, nil
+	if unifiedCgroups() {
+		return []string{filepath.Join(cgroupMount, l.Cgroup())}, nil
 	}
-	hierarchies, err := filepath.Glob(filepath.Join(mount, "*", "cgroup.procs"))
+	hierarchies, err := filepath.Glob(filepath.Join(cgroupMount, "*", "cgroup.procs"))
 	if err != nil {
 		return nil, fmt.Errorf("listing the control groups: %w", err)
 	}
@@ -88,10 +95,21 @@ func cgroupFolders(l layout.Layout) ([]string, error) {
 	return folders, nil
 }
 
+// enableControllers lets version 2 groups below the root have limits. Most systems have done so already. Where a
+// controller cannot be had, the kubelet says which one it misses.
+func enableControllers() {
+	for _, controller := range []string{"cpuset", "cpu", "io", "memory", "pids"} {
+		_ = os.WriteFile(filepath.Join(cgroupMount, "cgroup.subtree_control"), []byte("+"+controller), 0o600)
+	}
+}
+
 func makeCgroups(l layout.Layout) error {
 	folders, err := cgroupFolders(l)
 	if err != nil {
 		return err
+	}
+	if unifiedCgroups() {
+		enableControllers()
 	}
 	for _, folder := range folders {
 		if err := os.MkdirAll(folder, 0o750); err != nil {
