@@ -74,7 +74,7 @@ lint: ## Run the linters over all modules
 
 .PHONY: bench
 bench: ## Measure the operator with 100 and 500 nodes on the embedded control plane
-	@echo "bench: not there yet" >&2; exit 1
+	@hack/build-cluster.sh && go run ./test/bench --nodes 100,500
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests on a real Kubernetes node
