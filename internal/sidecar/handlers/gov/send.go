@@ -118,6 +118,9 @@ func (t *Tasks) adopt(ctx context.Context, tx *sentTx, msg message) (result *wir
 
 // signed makes and stores the task's transaction.
 func (t *Tasks) signed(ctx context.Context, task engine.Task, msg message, status *rpc.Status) (*sentTx, error) {
+	if length := len(msg.tx.TaggedMemo(task.ID)); length > wire.MaxMemo {
+		return nil, api.InvalidField("memo", "has %d bytes with the task's id, the chain takes %d", length, wire.MaxMemo)
+	}
 	scratch, cleanup, err := t.Node.Scratch("gov")
 	if err != nil {
 		return nil, err
