@@ -87,13 +87,6 @@ func (f *fixture) file(t *testing.T, name string) string {
 	return string(data)
 }
 
-func wantError(t *testing.T, err error, code, text string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), text) || api.DetailOf(err).Code != code {
-		t.Errorf("error is %v (%+v), want code %s and %q", err, api.DetailOf(err), code, text)
-	}
-}
-
 func TestApply_SaysWhatChangedAndWhetherToRestart(t *testing.T) {
 	f := newFixture(t)
 	params := `{"mode":"full","overrides":{"mempool.size":"4321","logging.level":"error"}}`
@@ -150,7 +143,7 @@ func TestRefusedInput_NamesTheFaultAndChangesNothing(t *testing.T) {
 		{api.ConfigReload, `{"fields":{"storage.pruning":"nothing"}}`, "require a restart"},
 	} {
 		_, err := f.Run(t, tc.task, tc.params)
-		wantError(t, err, api.CodeInvalidParams, tc.text)
+		handlertest.WantError(t, err, api.CodeInvalidParams, tc.text)
 	}
 	if after := f.file(t, "config.toml") + f.file(t, "app.toml"); after != before {
 		t.Errorf("files (-before +after):\n%s", cmp.Diff(before, after))
@@ -183,7 +176,7 @@ func TestValidate_CarriesItsFindings(t *testing.T) {
 	}
 	handlertest.Must[any](t, f.Harness, api.ConfigPatch, `{"files":{"app.toml":{"state-store":{"ss-enable":false},"state-sync":{"snapshot-interval":10}}}}`)
 	raw, err := f.Run(t, api.ConfigValidate, `{}`)
-	wantError(t, err, api.CodeInvalidParams, `config validation failed: {"valid":false`)
+	handlertest.WantError(t, err, api.CodeInvalidParams, `config validation failed: {"valid":false`)
 	if err := json.Unmarshal(raw, &report); err != nil || report.Valid || len(report.Diagnostics) == 0 {
 		t.Errorf("result is %s (%v)", raw, err)
 	}
@@ -262,7 +255,7 @@ func TestStateSync_ARepeatWritesTheSameAndAsksNobody(t *testing.T) {
 		t.Error("state sync is off after the repeat")
 	}
 	_, err := f.Run(t, api.ConfigureStateSync, `{"rpcServers":["a:26657","b:26657"],"backfillBlocks":5}`)
-	wantError(t, err, api.CodeUnavailable, "no reachable RPC witness")
+	handlertest.WantError(t, err, api.CodeUnavailable, "no reachable RPC witness")
 }
 
 func TestStateSync_Refuses(t *testing.T) {
@@ -280,7 +273,7 @@ func TestStateSync_Refuses(t *testing.T) {
 		`{"rpcServers":["a:26657"],"backfillBlocks":-1}`:     {api.CodeInvalidParams, "backfillBlocks"},
 	} {
 		_, err := f.Run(t, api.ConfigureStateSync, params)
-		wantError(t, err, want.code, want.text)
+		handlertest.WantError(t, err, want.code, want.text)
 	}
 }
 

@@ -31,19 +31,12 @@ type Tasks struct {
 func (t *Tasks) Handlers() []engine.Handler {
 	groups := []engine.Group{engine.GroupConfig}
 	return []engine.Handler{
-		handler(api.ConfigApply, groups, t.apply),
-		handler(api.ConfigPatch, groups, t.patch),
-		handler(api.ConfigReload, groups, t.reload),
-		handler(api.ConfigValidate, groups, t.validate),
-		handler(api.ConfigureStateSync, groups, t.configureStateSync),
+		node.Handler(api.ConfigApply, groups, t.apply),
+		node.Handler(api.ConfigPatch, groups, t.patch),
+		node.Handler(api.ConfigReload, groups, t.reload),
+		node.Handler(api.ConfigValidate, groups, t.validate),
+		node.Handler(api.ConfigureStateSync, groups, t.configureStateSync),
 	}
-}
-
-func handler[P any](task api.TaskType, groups []engine.Group, run func(context.Context, engine.Task, P) (any, error)) engine.Handler {
-	return engine.NewHandler(task, groups, func(ctx context.Context, t engine.Task, p P) (any, error) {
-		result, err := run(ctx, t, p)
-		return result, node.In(task, err)
-	})
 }
 
 func (t *Tasks) apply(ctx context.Context, task engine.Task, p wire.ConfigApply) (any, error) {

@@ -52,13 +52,13 @@ type Tasks struct {
 func (t *Tasks) Handlers() []engine.Handler {
 	// A comparison may run for weeks, and it changes nothing on the node, so it
 	// holds nobody up.
-	return []engine.Handler{engine.NewHandler(api.ResultExport, nil, t.run)}
+	return []engine.Handler{node.Handler(api.ResultExport, nil, t.run)}
 }
 
 func (t *Tasks) run(ctx context.Context, task engine.Task, p wire.ResultExport) (any, error) {
 	bucket, err := objectstore.Open(ctx, objectstore.URL(p.Bucket, p.Region))
 	if err != nil {
-		return nil, node.In(api.ResultExport, node.BucketError(err))
+		return nil, node.BucketError(err)
 	}
 	defer func() { _ = bucket.Close() }()
 	job := &job{
@@ -66,14 +66,14 @@ func (t *Tasks) run(ctx context.Context, task engine.Task, p wire.ResultExport) 
 		shadow: rpc.New(cmp.Or(p.RPCEndpoint, t.LocalRPC())),
 	}
 	if job.last, err = t.lastHeight(p); err != nil {
-		return nil, node.In(api.ResultExport, err)
+		return nil, err
 	}
 	if p.CanonicalRPC != "" {
 		err = job.compare(ctx)
 	} else {
 		err = job.export(ctx)
 	}
-	return wire.Exported{Pages: job.pages, LastHeight: job.last, DivergedAt: job.divergedAt}, node.In(api.ResultExport, node.BucketError(err))
+	return wire.Exported{Pages: job.pages, LastHeight: job.last, DivergedAt: job.divergedAt}, node.BucketError(err)
 }
 
 // job is one run of an export.

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,25 +58,6 @@ func validator(tb testing.TB, i int, bucket string) (*fixture, wire.Gentx) {
 	return f, handlertest.Must[wire.Gentx](tb, f.Harness, api.ExportGentx, `{}`)
 }
 
-// files is every file of a home with its content.
-func files(tb testing.TB, dir string) map[string]string {
-	tb.Helper()
-	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(file)
-		rel, _ := filepath.Rel(dir, file)
-		found[rel] = string(data)
-		return err
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return found
-}
-
 func unpack(tb testing.TB, packed string) []byte {
 	tb.Helper()
 	zipped, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(packed)))
@@ -104,25 +84,18 @@ func pack(tb testing.TB, data string) string {
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-func wantError(t *testing.T, err error, code, text string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), text) || api.DetailOf(err).Code != code {
-		t.Errorf("error is %v (%+v), want code %s and %q", err, api.DetailOf(err), code, text)
-	}
-}
-
 func TestIdentityAndGentx_Repeated_ChangeNothing(t *testing.T) {
 	f, first := validator(t, 0, "")
 	if first.NodeID == "" || !strings.HasPrefix(first.Account, "sei1") {
 		t.Errorf("export = %+v", first)
 	}
-	before := files(t, string(f.home))
+	before := handlertest.Files(t, string(f.home))
 	handlertest.Must[wire.Identity](t, f.Harness, api.GenerateIdentity, fmt.Sprintf(identityParams, 0))
 	again := handlertest.Must[wire.Gentx](t, f.Harness, api.GenerateGentx, gentxParams)
 	if diff := cmp.Diff(first, again); diff != "" {
 		t.Errorf("gentx (-first +again):\n%s", diff)
 	}
-	if diff := cmp.Diff(before, files(t, string(f.home))); diff != "" {
+	if diff := cmp.Diff(before, handlertest.Files(t, string(f.home))); diff != "" {
 		t.Errorf("home (-before +after):\n%s", diff)
 	}
 	for name := range before {
@@ -170,11 +143,11 @@ func TestGentx_RefusesWhatCannotWork(t *testing.T) {
 	seid := handlertest.Seid(t)
 	f := newFixture(t, seid, "")
 	_, err := f.Run(t, api.GenerateGentx, gentxParams)
-	wantError(t, err, api.CodePrecondition, "node_key.json")
+	handlertest.WantError(t, err, api.CodePrecondition, "node_key.json")
 	_, err = f.Run(t, api.ExportGentx, `{}`)
-	wantError(t, err, api.CodePrecondition, "reading")
+	handlertest.WantError(t, err, api.CodePrecondition, "reading")
 	_, err = f.Run(t, api.GenerateIdentity, `{"chainId":"other-1","moniker":"m"}`)
-	wantError(t, err, api.CodeInvalidParams, "chainId")
+	handlertest.WantError(t, err, api.CodeInvalidParams, "chainId")
 	handlertest.Must[wire.Identity](t, f.Harness, api.GenerateIdentity, fmt.Sprintf(identityParams, 0))
 	_, err = f.Run(t, api.GenerateGentx, `{"chainId":"test-1","stakingAmount":"10usei","accountBalance":"5usei"}`)
 	if err == nil || !strings.Contains(err.Error(), "5usei available to stake") {
@@ -311,7 +284,7 @@ func TestAssemble_NamesWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := leader.Run(t, api.AssembleGenesis, tc.params)
-			wantError(t, err, api.CodeInvalidParams, tc.text)
+			handlertest.WantError(t, err, api.CodeInvalidParams, tc.text)
 			if got := api.DetailOf(err).Field; got != tc.field {
 				t.Errorf("field is %q, want %q", got, tc.field)
 			}
@@ -325,21 +298,21 @@ func TestBucketCeremony_PublishesOneGenesisAndNoKeys(t *testing.T) {
 	leader, first := validator(t, 0, bucket)
 	other, second := validator(t, 1, bucket)
 	_, err := leader.Run(t, api.ConfigureGenesis, `{}`)
-	wantError(t, err, api.CodeNotFound, "genesis.json")
+	handlertest.WantError(t, err, api.CodeNotFound, "genesis.json")
 	if !api.DetailOf(err).Retryable {
 		t.Error("waiting for the leader was not called worth a retry")
 	}
 	assemble := `{"accountBalance":"20000000usei","namespace":"ns","nodes":[{"name":"v-0"},{"name":"v-1"}]}`
 	handlertest.Must[any](t, leader.Harness, api.UploadGenesisArtifacts, `{"nodeName":"v-0"}`)
 	_, err = leader.Run(t, api.AssembleAndUploadGenesis, assemble)
-	wantError(t, err, api.CodeNotFound, "v-1/gentx.json")
+	handlertest.WantError(t, err, api.CodeNotFound, "v-1/gentx.json")
 	handlertest.Must[any](t, other.Harness, api.UploadGenesisArtifacts, `{"nodeName":"v-1"}`)
 	done := handlertest.Must[wire.UploadedGenesis](t, leader.Harness, api.AssembleAndUploadGenesis, assemble)
 	again := handlertest.Must[wire.UploadedGenesis](t, leader.Harness, api.AssembleAndUploadGenesis, assemble)
 	if done.GenesisHash == "" || done.GenesisHash != again.GenesisHash {
 		t.Errorf("hashes are %q and %q", done.GenesisHash, again.GenesisHash)
 	}
-	for name, content := range files(t, dir) {
+	for name, content := range handlertest.Files(t, dir) {
 		if strings.Contains(content, "priv_key") {
 			t.Errorf("%s holds a private key:\n%s", name, content)
 		}
@@ -355,7 +328,7 @@ func TestBucketCeremony_PublishesOneGenesisAndNoKeys(t *testing.T) {
 	if diff := cmp.Diff(want, peers.Peers); diff != "" {
 		t.Errorf("peers (-want +got):\n%s", diff)
 	}
-	if config := files(t, leader.home.Config())["config.toml"]; !strings.Contains(config, want[0]) || strings.Contains(config, first.NodeID) {
+	if config := handlertest.Files(t, leader.home.Config())["config.toml"]; !strings.Contains(config, want[0]) || strings.Contains(config, first.NodeID) {
 		t.Errorf("config.toml does not name just the other node")
 	}
 }
@@ -377,7 +350,7 @@ func TestConfigureGenesis_WrongOnes_LeaveTheOldInPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := f.Run(t, api.ConfigureGenesis, tc.params)
-			wantError(t, err, tc.code, tc.text)
+			handlertest.WantError(t, err, tc.code, tc.text)
 			if now, _ := os.ReadFile(f.home.Genesis()); !bytes.Equal(now, old) {
 				t.Error("the genesis changed")
 			}
@@ -387,7 +360,7 @@ func TestConfigureGenesis_WrongOnes_LeaveTheOldInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.Run(t, api.ConfigureGenesis, `{"genesis":"`+pack(t, `{"chain_id":"test-1"}`)+`"}`)
-	wantError(t, err, api.CodePrecondition, "has blocks")
+	handlertest.WantError(t, err, api.CodePrecondition, "has blocks")
 	handlertest.Must[wire.ConfiguredGenesis](t, f.Harness, api.ConfigureGenesis, `{"genesis":"`+pack(t, string(old))+`"}`)
 }
 
@@ -403,7 +376,7 @@ func TestConfigureGenesis_APublicChain_ComesFromTheBinary(t *testing.T) {
 		t.Errorf("the genesis is not arctic-1's (%v)", err)
 	}
 	_, err = f.Run(t, api.AssembleGenesis, `{"accountBalance":"1usei","genesisTime":"2030-01-01T00:00:00Z","gentxs":[{}]}`)
-	wantError(t, err, api.CodePrecondition, "public chain")
+	handlertest.WantError(t, err, api.CodePrecondition, "public chain")
 }
 
 func TestSetGenesisPeers_GivenAsParameter_LeavesItselfOut(t *testing.T) {
@@ -414,5 +387,5 @@ func TestSetGenesisPeers_GivenAsParameter_LeavesItselfOut(t *testing.T) {
 		t.Errorf("peers (-want +got):\n%s", diff)
 	}
 	_, err := f.Run(t, api.SetGenesisPeers, `{"peers":["nobody"]}`)
-	wantError(t, err, api.CodeInvalidParams, "peers[0]")
+	handlertest.WantError(t, err, api.CodeInvalidParams, "peers[0]")
 }

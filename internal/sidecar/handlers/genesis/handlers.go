@@ -29,21 +29,13 @@ func (t *Tasks) Handlers() []engine.Handler {
 	keysOnly := []engine.Group{engine.GroupKeys}
 	configOnly := []engine.Group{engine.GroupConfig}
 	return []engine.Handler{
-		handler(api.GenerateIdentity, keysAndConfig, t.generateIdentity),
-		handler(api.GenerateGentx, keysOnly, t.generateGentx),
-		handler(api.ExportGentx, keysOnly, t.exportGentx),
-		handler(api.UploadGenesisArtifacts, keysOnly, t.uploadArtifacts),
-		handler(api.AssembleGenesis, configOnly, t.assemble),
-		handler(api.AssembleAndUploadGenesis, configOnly, t.assembleAndUpload),
-		handler(api.ConfigureGenesis, configOnly, t.configure),
-		handler(api.SetGenesisPeers, configOnly, t.setPeers),
+		node.Handler(api.GenerateIdentity, keysAndConfig, t.generateIdentity),
+		node.Handler(api.GenerateGentx, keysOnly, t.generateGentx),
+		node.Handler(api.ExportGentx, keysOnly, t.exportGentx),
+		node.Handler(api.UploadGenesisArtifacts, keysOnly, t.uploadArtifacts),
+		node.Handler(api.AssembleGenesis, configOnly, t.assemble),
+		node.Handler(api.AssembleAndUploadGenesis, configOnly, t.assembleAndUpload),
+		node.Handler(api.ConfigureGenesis, configOnly, t.configure),
+		node.Handler(api.SetGenesisPeers, configOnly, t.setPeers),
 	}
-}
-
-// handler names the task in its errors.
-func handler[P any](task api.TaskType, groups []engine.Group, run func(context.Context, engine.Task, P) (any, error)) engine.Handler {
-	return engine.NewHandler(task, groups, func(ctx context.Context, t engine.Task, p P) (any, error) {
-		result, err := run(ctx, t, p)
-		return result, node.In(task, err)
-	})
 }

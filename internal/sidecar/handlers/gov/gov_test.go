@@ -68,13 +68,6 @@ func (f *fixture) run(t *testing.T, id string, task api.TaskType, params string)
 	return result, err
 }
 
-func wantError(t *testing.T, err error, code, text string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), text) || api.DetailOf(err).Code != code {
-		t.Errorf("error is %v (%+v), want code %s and %q", err, api.DetailOf(err), code, text)
-	}
-}
-
 func TestTransactions_AreIncludedOnceAndCarryTheTasksID(t *testing.T) {
 	for task, params := range map[api.TaskType]string{api.GovVote: voteParams, api.GovSoftwareUpgrade: upgradeParams, api.GovParamChange: changeParams} {
 		for _, vesting := range []bool{false, true} {
@@ -125,7 +118,7 @@ func TestLostBroadcast_IsSentAgainWithTheSameBytes(t *testing.T) {
 	f.chain.dropNext = true
 	id := uuid.NewString()
 	got, err := f.run(t, id, api.GovVote, voteParams)
-	wantError(t, err, api.CodeUnavailable, "broadcasting")
+	handlertest.WantError(t, err, api.CodeUnavailable, "broadcasting")
 	if got.InclusionStatus != wire.InclusionPending || !api.DetailOf(err).Retryable {
 		t.Errorf("a lost broadcast gave %+v", got)
 	}
@@ -153,7 +146,7 @@ func TestNoBlocks_EndsPendingAndTheSameIDWaitsOn(t *testing.T) {
 	f.chain.frozen = true
 	id := uuid.NewString()
 	got, err := f.run(t, id, api.GovVote, voteParams)
-	wantError(t, err, api.CodeUnavailable, "is in no block")
+	handlertest.WantError(t, err, api.CodeUnavailable, "is in no block")
 	if got.InclusionStatus != wire.InclusionPending || got.TxHash == "" {
 		t.Errorf("result is %+v", got)
 	}
@@ -172,7 +165,7 @@ func TestOtherParametersForTheSameTask_NeverMakeASecondTransaction(t *testing.T)
 		t.Fatal(err)
 	}
 	_, err := f.run(t, id, api.GovVote, noParams)
-	wantError(t, err, api.CodeConflict, "other parameters")
+	handlertest.WantError(t, err, api.CodeConflict, "other parameters")
 	if n := f.chain.included(); n != 1 {
 		t.Errorf("%d transactions are in blocks, want one", n)
 	}
@@ -182,7 +175,7 @@ func TestFailures_SayHowFarTheTransactionCame(t *testing.T) {
 	f := newFixture(t)
 	f.chain.code = 5
 	got, err := f.run(t, uuid.NewString(), api.GovVote, voteParams)
-	wantError(t, err, api.CodeTransactionFailed, "code=5")
+	handlertest.WantError(t, err, api.CodeTransactionFailed, "code=5")
 	if got.InclusionStatus != wire.InclusionFailed || got.RawLog != "the log" || !api.DetailOf(err).Terminal {
 		t.Errorf("a failed transaction gave %+v", got)
 	}
@@ -192,7 +185,7 @@ func TestFailures_SayHowFarTheTransactionCame(t *testing.T) {
 	f.chain.mempool = [][]byte{[]byte("a transaction of the same key")}
 	f.chain.frozen = true
 	_, err = f.run(t, id, api.GovVote, voteParams)
-	wantError(t, err, api.CodeUnavailable, `checkTx rejected: code=32 codespace="sdk"`)
+	handlertest.WantError(t, err, api.CodeUnavailable, `checkTx rejected: code=32 codespace="sdk"`)
 	f.chain.frozen, f.chain.mempool = false, nil
 	if _, err := f.run(t, id, api.GovVote, voteParams); err != nil {
 		t.Errorf("after the rejection: %v", err)
@@ -204,7 +197,7 @@ func TestFailures_SayHowFarTheTransactionCame(t *testing.T) {
 	_, _ = f.run(t, id, api.GovVote, voteParams)
 	f.chain.earliest = 100
 	got, err = f.run(t, id, api.GovVote, voteParams)
-	wantError(t, err, api.CodeTransactionFailed, "cannot be verified")
+	handlertest.WantError(t, err, api.CodeTransactionFailed, "cannot be verified")
 	if got.InclusionStatus != wire.InclusionUnverifiable {
 		t.Errorf("pruned blocks gave %+v", got)
 	}
@@ -224,20 +217,20 @@ func TestRefusals_NameWhatIsWrong(t *testing.T) {
 		strings.Replace(voteParams, `"proposalId":42`, `"proposalId":0`, 1): {api.CodeInvalidParams, "proposalId"},
 	} {
 		_, err := f.run(t, id, api.GovVote, params)
-		wantError(t, err, want.code, want.text)
+		handlertest.WantError(t, err, want.code, want.text)
 	}
 	f.chain.network = "fork-1"
 	_, err := f.run(t, id, api.GovVote, voteParams)
-	wantError(t, err, api.CodePrecondition, "fork-1")
+	handlertest.WantError(t, err, api.CodePrecondition, "fork-1")
 	f.chain.network, f.chain.down = "test-1", true
 	_, err = f.run(t, id, api.GovVote, voteParams)
-	wantError(t, err, api.CodeUnavailable, "unreachable")
+	handlertest.WantError(t, err, api.CodeUnavailable, "unreachable")
 	f.chain.down, f.chain.address = false, "sei1somebodyelse"
 	_, err = f.run(t, id, api.GovVote, voteParams)
-	wantError(t, err, api.CodePrecondition, "account not found")
+	handlertest.WantError(t, err, api.CodePrecondition, "account not found")
 	f.tasks.Keyring = gov.Keyring{}
 	_, err = f.run(t, id, api.GovVote, voteParams)
-	wantError(t, err, api.CodePrecondition, "signing is disabled")
+	handlertest.WantError(t, err, api.CodePrecondition, "signing is disabled")
 	if f.chain.broadcasts != 0 {
 		t.Errorf("%d transactions were broadcast", f.chain.broadcasts)
 	}

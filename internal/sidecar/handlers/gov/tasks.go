@@ -53,9 +53,9 @@ type Tasks struct {
 func (t *Tasks) Handlers() []engine.Handler {
 	keys := []engine.Group{engine.GroupKeys}
 	return []engine.Handler{
-		engine.NewHandler(api.GovVote, keys, t.vote),
-		engine.NewHandler(api.GovSoftwareUpgrade, keys, t.softwareUpgrade),
-		engine.NewHandler(api.GovParamChange, keys, t.paramChange),
+		node.Handler(api.GovVote, keys, t.vote),
+		node.Handler(api.GovSoftwareUpgrade, keys, t.softwareUpgrade),
+		node.Handler(api.GovParamChange, keys, t.paramChange),
 	}
 }
 
@@ -108,7 +108,7 @@ func (t *Tasks) run(ctx context.Context, task engine.Task, msg message) (any, er
 	result, err := t.send(ctx, task, msg)
 	t.Metrics.sent(msg.task, result, err)
 	if result == nil {
-		return nil, node.In(msg.task, err)
+		return nil, err // and not an interface that holds nil
 	}
-	return result, node.In(msg.task, err)
+	return result, err
 }

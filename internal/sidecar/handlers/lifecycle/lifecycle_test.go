@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -130,13 +129,6 @@ func (f *fixture) serve(on bool) {
 	f.serving = on
 }
 
-func wantError(t *testing.T, err error, code, text string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), text) || api.DetailOf(err).Code != code {
-		t.Errorf("error is %v (%+v), want code %s and %q", err, api.DetailOf(err), code, text)
-	}
-}
-
 func TestStop_EndsTheNodeAndIsContentWithoutOne(t *testing.T) {
 	f := newFixture(t)
 	cmd := f.start("polite")
@@ -155,7 +147,7 @@ func TestStop_NeverKillsANodeThatTakesItsTime(t *testing.T) {
 	f := newFixture(t)
 	cmd := f.start("stubborn")
 	_, err := f.Run(t, api.StopSeid, `{}`)
-	wantError(t, err, api.CodeUnavailable, "still running")
+	handlertest.WantError(t, err, api.CodeUnavailable, "still running")
 	if !api.DetailOf(err).Retryable || cmd.Process.Signal(syscall.Signal(0)) != nil {
 		t.Error("the node was killed, or the error says that retries are useless")
 	}
@@ -165,7 +157,7 @@ func TestStop_RPCWithoutAProcess_IsAnError(t *testing.T) {
 	f := newFixture(t)
 	f.serve(true)
 	_, err := f.Run(t, api.StopSeid, `{}`)
-	wantError(t, err, api.CodePrecondition, "seid RPC is serving but its process was not found in /proc")
+	handlertest.WantError(t, err, api.CodePrecondition, "seid RPC is serving but its process was not found in /proc")
 }
 
 func TestRestart_RunAgainAfterACrash_DoesNotEndTheNewNode(t *testing.T) {
@@ -174,7 +166,7 @@ func TestRestart_RunAgainAfterACrash_DoesNotEndTheNewNode(t *testing.T) {
 	id := uuid.NewString()
 	// The first run ends the node and then finds nobody who answers.
 	_, err := f.RunAs(t, id, api.RestartSeid, `{}`)
-	wantError(t, err, api.CodeUnavailable, "did not come back")
+	handlertest.WantError(t, err, api.CodeUnavailable, "did not come back")
 	_ = first.Wait()
 	second := f.start("polite")
 	f.serve(true)
@@ -215,7 +207,7 @@ func TestAwait_CaughtUp_BelievesTheLagAndNotTheFlag(t *testing.T) {
 		f := newFixture(t)
 		f.serving, f.lag, f.noLag = true, 400, noLag
 		_, err := f.Run(t, api.AwaitCondition, `{"condition":"catchingUp","timeout":"1s"}`)
-		wantError(t, err, api.CodeUnavailable, "height is 10 of 410")
+		handlertest.WantError(t, err, api.CodeUnavailable, "height is 10 of 410")
 		f.lag = 3
 		if got := handlertest.Must[wire.ConditionMet](t, f.Harness, api.AwaitCondition, `{"condition":"catchingUp"}`); got.Height != 10 {
 			t.Errorf("%s: await = %+v", name, got)
@@ -251,7 +243,7 @@ func TestAwait_RefusesWhatItDoesNotKnow(t *testing.T) {
 		`{"condition":"catchingUp","action":"x"}`: `unknown action "x"`, `{"condition":"catchingUp","timeout":"-1s"}`: "timeout",
 	} {
 		_, err := f.Run(t, api.AwaitCondition, params)
-		wantError(t, err, api.CodeInvalidParams, text)
+		handlertest.WantError(t, err, api.CodeInvalidParams, text)
 	}
 }
 
@@ -267,20 +259,7 @@ func (f *fixture) fill(files map[string]string) {
 
 func (f *fixture) files() map[string]string {
 	f.t.Helper()
-	found := map[string]string{}
-	err := filepath.WalkDir(string(f.home), func(file string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(file)
-		rel, _ := filepath.Rel(string(f.home), file)
-		found[rel] = string(data)
-		return err
-	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return found
+	return handlertest.Files(f.t, string(f.home))
 }
 
 const signed = `{"height":"77","round":0,"step":3}`
@@ -345,11 +324,11 @@ func TestReset_WhileTheNodeRuns_TouchesNothing(t *testing.T) {
 	before := f.files()
 	f.serve(true)
 	_, err := f.Run(t, api.ResetData, `{}`)
-	wantError(t, err, api.CodePrecondition, "seid RPC is serving; node is not held")
+	handlertest.WantError(t, err, api.CodePrecondition, "seid RPC is serving; node is not held")
 	f.serve(false)
 	f.start("polite")
 	_, err = f.Run(t, api.ResetData, `{}`)
-	wantError(t, err, api.CodePrecondition, "node is not held")
+	handlertest.WantError(t, err, api.CodePrecondition, "node is not held")
 	if diff := cmp.Diff(before, f.files()); diff != "" {
 		t.Errorf("home (-before +after):\n%s", diff)
 	}

@@ -70,13 +70,14 @@ func treeSize(root string) int64 {
 }
 
 func (t *Tasks) forgetDependents(records engine.Records) error {
-	if err := completion.Forget(records, dependents...); err != nil {
-		return err
-	}
+	// Marks first: a mark without a record would pass for another sidecar's.
 	if err := t.Node.Unmark("snapshot", "statesync"); err != nil {
 		return err
 	}
-	return durable.Remove(t.Node.Home.Path(".sei-sidecar-snapshot-height"))
+	if err := durable.Remove(t.Node.Home.Path(".sei-sidecar-snapshot-height")); err != nil {
+		return err
+	}
+	return completion.Forget(records, dependents...)
 }
 
 func (t *Tasks) wipe(ctx context.Context, signingState bool) error {

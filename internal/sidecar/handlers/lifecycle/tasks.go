@@ -64,19 +64,12 @@ func (t *Tasks) Handlers() []engine.Handler {
 	running := []engine.Group{engine.GroupProcess}
 	data := []engine.Group{engine.GroupProcess, engine.GroupData}
 	return []engine.Handler{
-		handler(api.StopSeid, running, t.stop),
-		handler(api.RestartSeid, running, t.restart),
-		handler(api.ResetData, data, t.reset),
+		node.Handler(api.StopSeid, running, t.stop),
+		node.Handler(api.RestartSeid, running, t.restart),
+		node.Handler(api.ResetData, data, t.reset),
 		// Waiting changes nothing, so it holds nobody up.
-		handler(api.AwaitCondition, nil, t.await),
+		node.Handler(api.AwaitCondition, nil, t.await),
 	}
-}
-
-func handler[P any](task api.TaskType, groups []engine.Group, run func(context.Context, engine.Task, P) (any, error)) engine.Handler {
-	return engine.NewHandler(task, groups, func(ctx context.Context, t engine.Task, p P) (any, error) {
-		result, err := run(ctx, t, p)
-		return result, node.In(task, err)
-	})
 }
 
 // CheckStopped refuses while the node runs, whether it is its process or its RPC

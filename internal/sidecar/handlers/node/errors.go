@@ -1,11 +1,13 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 )
 
 // BucketError tells the caller of a task what a bucket's error means for it.
@@ -42,4 +44,12 @@ func In(task api.TaskType, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", task, err)
+}
+
+// Handler makes a handler whose errors begin with the task's name.
+func Handler[P any](task api.TaskType, groups []engine.Group, run func(context.Context, engine.Task, P) (any, error)) engine.Handler {
+	return engine.NewHandler(task, groups, func(ctx context.Context, t engine.Task, p P) (any, error) {
+		result, err := run(ctx, t, p)
+		return result, In(task, err)
+	})
 }

@@ -68,7 +68,7 @@ func TestRestore_OnAFullDisk_LeavesTheHomeAsItWas(t *testing.T) {
 			writeFile(t, f.home.Genesis(), "genesis")
 			before := content(t, disk)
 			_, err := f.Run(t, api.SnapshotRestore, `{}`)
-			wantCode(t, err, tc.code, tc.text)
+			handlertest.WantError(t, err, tc.code, tc.text)
 			if diff := cmp.Diff(before, content(t, disk)); diff != "" {
 				t.Errorf("home (-before +after):\n%s", diff)
 			}

@@ -44,28 +44,26 @@ func (t *Tasks) restore(ctx context.Context, task engine.Task, p wire.SnapshotRe
 	inputs := restoreInputs{Bucket: t.Node.SnapshotBucket, ChainID: t.Node.ChainID, TargetHeight: p.TargetHeight}
 	rec, err := completion.Find(task.Records, api.SnapshotRestore)
 	if err != nil {
-		return nil, t.in(err)
+		return nil, err
 	}
 	if rec.Matches(inputs) {
 		return rec.Result, nil
 	}
 	if rec == nil {
 		if result, done, err := t.restoredBefore(); done || err != nil {
-			return result, t.in(err)
+			return result, err
 		}
 	}
 	result, err := t.restoreAnew(ctx, task, p.TargetHeight)
 	if err != nil {
-		return nil, t.in(err)
+		return nil, err
 	}
 	height := []byte(strconv.FormatInt(result.Height, 10))
 	if err := durable.WriteFile(t.Node.Home.Path(heightFile), height, 0o600); err != nil {
-		return nil, t.in(err)
+		return nil, err
 	}
-	return result, t.in(errors.Join(completion.Save(task.Records, api.SnapshotRestore, inputs, result), t.Node.Mark(doneMark)))
+	return result, errors.Join(completion.Save(task.Records, api.SnapshotRestore, inputs, result), t.Node.Mark(doneMark))
 }
-
-func (t *Tasks) in(err error) error { return node.In(api.SnapshotRestore, err) }
 
 // restoredBefore recognises the mark of a sidecar that kept no records.
 func (t *Tasks) restoredBefore() (any, bool, error) {

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -112,33 +111,7 @@ func (f *fixture) withSnapshots(tb testing.TB, heights ...uint64) {
 // byte by byte.
 func content(tb testing.TB, dir string) map[string]string {
 	tb.Helper()
-	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if e.IsDir() {
-			if e.Name() == "metadata.db" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		data, err := os.ReadFile(file)
-		rel, _ := filepath.Rel(dir, file)
-		found[rel] = string(data)
-		return err
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return found
-}
-
-func wantCode(t *testing.T, err error, code, text string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), text) || api.DetailOf(err).Code != code {
-		t.Errorf("error is %v (%+v), want code %s and %q", err, api.DetailOf(err), code, text)
-	}
+	return handlertest.Files(tb, dir, "metadata.db")
 }
 
 // archiveOf packs files without any help of the code under test.
@@ -248,12 +221,12 @@ func TestRestore_SaysWhatIsMissing(t *testing.T) {
 	bucket := t.TempDir()
 	f := newFixture(t, bucket)
 	_, err := f.Run(t, api.SnapshotRestore, `{}`)
-	wantCode(t, err, api.CodeNotFound, "no snapshots found in")
+	handlertest.WantError(t, err, api.CodeNotFound, "no snapshots found in")
 	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, map[string]string{"300/1/0": "c"})))
 	_, err = f.Run(t, api.SnapshotRestore, `{"targetHeight":5}`)
-	wantCode(t, err, api.CodeNotFound, "no snapshot found at or below height 5")
+	handlertest.WantError(t, err, api.CodeNotFound, "no snapshot found at or below height 5")
 	_, err = f.Run(t, api.SnapshotRestore, `{"targetHeight":-1}`)
-	wantCode(t, err, api.CodeInvalidParams, "targetHeight")
+	handlertest.WantError(t, err, api.CodeInvalidParams, "targetHeight")
 }
 
 func TestRestore_ARepeatGivesTheResultAndOtherInputsRestoreAnew(t *testing.T) {
@@ -330,7 +303,7 @@ func TestRestore_BadArchives_LeaveTheHomeAsItWas(t *testing.T) {
 			f.withSnapshots(t, 50)
 			before := content(t, string(f.home))
 			_, err := f.Run(t, api.SnapshotRestore, `{}`)
-			wantCode(t, err, api.CodeIntegrity, tc.text)
+			handlertest.WantError(t, err, api.CodeIntegrity, tc.text)
 			if !api.DetailOf(err).Terminal {
 				t.Error("a damaged archive was called worth a retry")
 			}

@@ -39,8 +39,8 @@ type Tasks struct {
 // Handlers are the task types of this package.
 func (t *Tasks) Handlers() []engine.Handler {
 	return []engine.Handler{
-		engine.NewHandler(api.SnapshotRestore, []engine.Group{engine.GroupData}, t.restore),
-		engine.NewHandler(api.SnapshotUploadOnce, []engine.Group{engine.GroupData}, t.uploadOnce),
+		node.Handler(api.SnapshotRestore, []engine.Group{engine.GroupData}, t.restore),
+		node.Handler(api.SnapshotUploadOnce, []engine.Group{engine.GroupData}, t.uploadOnce),
 	}
 }
 

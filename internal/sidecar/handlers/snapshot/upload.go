@@ -49,7 +49,7 @@ func (t *Tasks) uploadOnce(ctx context.Context, task engine.Task, _ wire.Snapsho
 	}
 	if err != nil {
 		t.Metrics.uploaded(t.Node.ChainID, wire.OutcomeError, 0)
-		return wire.UploadedSnapshot{Outcome: wire.OutcomeError}, node.In(api.SnapshotUploadOnce, err)
+		return wire.UploadedSnapshot{Outcome: wire.OutcomeError}, err
 	}
 	t.Metrics.uploaded(t.Node.ChainID, result.Outcome, result.Height)
 	return result, nil
