@@ -65,6 +65,9 @@ const (
 	GenesisDataKey = "genesis.json.gz"
 	// AnnotationGenesisHash is the SHA-256 of the genesis file.
 	AnnotationGenesisHash = "sei.io/genesis-sha256"
+	// AnnotationGenesisInBucket marks a ConfigMap that only vouches for the hash:
+	// the file is too large for it and lies in the genesis bucket.
+	AnnotationGenesisInBucket = "sei.io/genesis-in-bucket"
 )
 
 // AnnotationApplied on a fleet's node identifies the spec and the metadata that the

@@ -52,6 +52,9 @@ type SeiNodeDeploymentStatus struct {
 	// plan is the fleet's own work going on, for example a genesis ceremony.
 	// +optional
 	Plan *TaskPlan `json:"plan,omitempty"`
+	// retriedFor is the value of the annotation sei.io/retry that was last acted on.
+	// +optional
+	RetriedFor string `json:"retriedFor,omitempty"`
 	// genesisHash is the SHA-256 of the chain's genesis file.
 	// +optional
 	GenesisHash string `json:"genesisHash,omitempty"`

@@ -44,6 +44,9 @@ const (
 	NodeNotOurs       Reason = "NodeNotOurs"
 	NodeRefused       Reason = "NodeRefused"
 	NodesRetained     Reason = "NodesRetained"
+	CeremonyComplete  Reason = "CeremonyComplete"
+	CeremonyFailed    Reason = "CeremonyFailed"
+	GenesisWarning    Reason = "GenesisWarning"
 )
 
 // Entry describes a reason.
@@ -100,6 +103,9 @@ func Catalogue() []Entry {
 		{NodeRestored, warning, "RestoreNode", "A fleet's node had been edited by hand; its spec was put back. Change the fleet's template instead."},
 		{NodeNotOurs, warning, "AdoptNode", "A SeiNode under one of the fleet's names belongs to someone else; the note says what to do."},
 		{NodeRefused, warning, "ApplyNode", "The API server refuses a node as the template describes it; the note says why."},
+		{CeremonyComplete, normal, "MakeGenesis", "The genesis of the fleet's chain is there; the note says where, and its hash."},
+		{CeremonyFailed, warning, "AwaitGenesis", "The genesis could not be made; the note names the validator and why. The ceremony is tried again."},
+		{GenesisWarning, warning, "CheckGenesis", "The genesis is valid, but the chain may not do what was meant; the note says why."},
 		{NodesRetained, normal, "RetainNodes", "The fleet was deleted with `deletionPolicy: Retain`; its nodes run on."},
 	}
 }

@@ -126,6 +126,17 @@ func (c Child) Held(live *v1alpha1.SeiNode) (Child, error) {
 	return c, nil
 }
 
+// Retrying is the node with a request to start over, if it failed and a new ceremony
+// waits for it: the ceremony's retry is the node's too.
+func (c Child) Retrying(live *v1alpha1.SeiNode, active *v1alpha1.TaskPlan) Child {
+	if active == nil || active.Phase != v1alpha1.PlanActive || live.Status.Phase != v1alpha1.NodeFailed {
+		return c
+	}
+	c.Annotations = maps.Clone(c.Annotations)
+	c.Annotations[v1alpha1.AnnotationRetry] = active.ID
+	return c
+}
+
 // KeepingRestart is the node with the restart it was asked for, when the template asks
 // for none: somebody may restart a single node, and taking the annotation away would
 // restart it once more.

@@ -166,6 +166,7 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 	}
 	fleets := &deployment.Reconciler{
 		Client:   mgr.GetClient(),
+		Sidecars: pool,
 		Platform: cfg.Platform,
 		Events:   events.NewRecorder(mgr.GetEventRecorder("sei-operator")),
 		Metrics:  metrics.Default(),

@@ -58,13 +58,17 @@ func configureGenesisParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTa
 	if err != nil || genesis == nil {
 		return nil, err
 	}
+	hash := genesis.Annotations[v1alpha1.AnnotationGenesisHash]
+	if genesis.Annotations[v1alpha1.AnnotationGenesisInBucket] != "" {
+		return wire.ConfigureGenesis{ExpectedGenesisHash: hash}, nil
+	}
 	data := genesis.BinaryData[v1alpha1.GenesisDataKey]
 	if len(data) == 0 {
 		return nil, &missingInputError{ReasonGenesisMissing, fmt.Sprintf("ConfigMap %s has no binary data %s", genesis.Name, v1alpha1.GenesisDataKey)}
 	}
 	return wire.ConfigureGenesis{
 		Genesis:             base64.StdEncoding.EncodeToString(data),
-		ExpectedGenesisHash: genesis.Annotations[v1alpha1.AnnotationGenesisHash],
+		ExpectedGenesisHash: hash,
 	}, nil
 }
 

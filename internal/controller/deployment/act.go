@@ -26,6 +26,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		for i := range s.members {
 			errs = append(errs, r.syncMember(ctx, s, i))
 		}
+		errs = append(errs, r.syncCeremony(ctx, s))
 	}
 	return errors.Join(append(errs, s.judge())...)
 }
@@ -55,6 +56,9 @@ func (r *Reconciler) syncMember(ctx context.Context, s *scope, i int) error {
 	m, node := s.members[i], s.nodes[i]
 	if m.foreign != "" || m.live != nil && m.live.DeletionTimestamp != nil {
 		return nil
+	}
+	if m.live == nil && s.ceremony.State == fleet.CeremonyBlocked {
+		return nil // it could only wait for a genesis that never comes
 	}
 	want, err := wanted(m, node)
 	if err != nil {

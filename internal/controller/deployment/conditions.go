@@ -17,6 +17,8 @@ func (s *scope) deriveConditions() {
 	s.nodesReady(set)
 	s.rolloutInProgress(set)
 	s.rolloutStalled(set)
+	s.planInProgress(set)
+	s.ceremonyComplete(set)
 }
 
 func (s *scope) paused(set conditions.Setter) {

@@ -12,6 +12,7 @@ func (r *Reconciler) decide(s *scope) error {
 	if s.targetHash, err = fleet.TargetHash(s.snd, r.Platform); err != nil {
 		return err
 	}
+	s.ceremony = fleet.DecideCeremony(s.snd, s.genesis, s.now)
 	if err := s.judge(); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,6 +14,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
@@ -64,13 +66,33 @@ func (r *Reconciler) removeNodes(ctx context.Context, nodes []*v1alpha1.SeiNode)
 // letGo takes the fleet's ownership off everything it owns. Labels stay, so that a
 // fleet of the same name can take it over.
 func (r *Reconciler) letGo(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) error {
+	owned, err := r.belongings(ctx, snd)
+	if err != nil {
+		return err
+	}
 	for _, node := range nodes {
-		if err := r.disown(ctx, snd, node); err != nil {
+		owned = append(owned, node)
+	}
+	for _, obj := range owned {
+		if err := r.disown(ctx, snd, obj); err != nil {
 			return err
 		}
 	}
 	r.Events.Emit(snd, events.New(events.NodesRetained, "%d nodes run on without the fleet; a fleet of the same name takes them over", len(nodes)))
 	return nil
+}
+
+// belongings are the objects besides its nodes that the fleet controls.
+func (r *Reconciler) belongings(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]client.Object, error) {
+	var owned []client.Object
+	genesis, err := cached(ctx, r.Client, snd.Namespace, fleet.GenesisName(snd.Name), &corev1.ConfigMap{})
+	if err != nil {
+		return nil, err
+	}
+	if genesis != nil && metav1.IsControlledBy(genesis, snd) {
+		owned = append(owned, genesis)
+	}
+	return owned, nil
 }
 
 func (r *Reconciler) disown(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, obj client.Object) error {

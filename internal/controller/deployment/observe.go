@@ -22,6 +22,9 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if err := r.observeMembers(ctx, s); err != nil {
 		return err
 	}
+	if err := r.observeGenesis(ctx, s); err != nil {
+		return err
+	}
 	return r.observeSurplus(ctx, s)
 }
 
@@ -38,6 +41,7 @@ func (r *Reconciler) observeMembers(ctx context.Context, s *scope) error {
 		}
 		s.stale = s.stale || r.written.stale(live)
 		m.foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
+		m.target = m.target.Retrying(live, s.snd.Status.Plan)
 		if err := r.observeRestart(ctx, m); err != nil {
 			return err
 		}

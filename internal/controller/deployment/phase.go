@@ -15,6 +15,8 @@ func (s *scope) phase() v1alpha1.SeiNodeDeploymentPhase {
 	switch {
 	case s.snd.Spec.Paused || s.snd.Spec.Template.Spec.Paused:
 		return v1alpha1.DeploymentPaused
+	case s.ceremonyFailed():
+		return v1alpha1.DeploymentFailed
 	case len(status.Nodes) == 0:
 		return v1alpha1.DeploymentPending
 	case status.Rollout != nil:

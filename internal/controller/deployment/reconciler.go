@@ -15,8 +15,11 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/platform"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
+	"github.com/sei-operator/sei-operator/internal/task/ceremony"
 )
 
 // +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments,verbs=get;list;watch;patch
@@ -40,15 +43,18 @@ const (
 // Reconciler brings SeiNodeDeployments to what their spec says.
 type Reconciler struct {
 	// Client reads from the cache and writes to the API server.
-	Client   client.Client
+	Client client.Client
+	// Sidecars dials the sidecars of the nodes' pods.
+	Sidecars sidecar.Dialer
 	Platform *platform.Config
 	Events   *events.Recorder
 	Metrics  *metrics.Metrics
 	Clock    clock.PassiveClock
 
-	status  *statuspatch.Writer
-	latch   events.Latch
-	written written
+	status   *statuspatch.Writer
+	executor *plan.Executor[*ceremony.Env]
+	latch    events.Latch
+	written  written
 }
 
 // init makes the parts that the reconciler owns.
@@ -57,6 +63,7 @@ func (r *Reconciler) init() {
 		r.Clock = clock.RealClock{}
 	}
 	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNodeDeployment))
+	r.executor = &plan.Executor[*ceremony.Env]{Tasks: ceremony.Registry(), Clock: r.Clock}
 }
 
 // Reconcile implements reconcile.Reconciler.

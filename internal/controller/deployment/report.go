@@ -29,6 +29,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 		return err
 	}
 	r.Metrics.DeploymentObserved(s.snd)
+	r.countTasks(s)
 	r.Events.Emit(s.snd, s.told...)
 	if result == statuspatch.Changed {
 		r.Events.Emit(s.snd, events.ForDeployment(s.before, s.snd, strings.Join(s.changes, ", "))...)
@@ -99,6 +100,7 @@ func (r *Reconciler) emitTroubles(s *scope) {
 	}
 	tell(events.NodeNotOurs, strings.Join(foreign, "; "))
 	tell(events.NodeRefused, strings.Join(refused, "; "))
+	tell(events.GenesisWarning, s.warned())
 	failure := ""
 	if s.err != nil {
 		failure = s.err.Error()
@@ -106,11 +108,34 @@ func (r *Reconciler) emitTroubles(s *scope) {
 	tell(events.ReconcileFailed, failure)
 }
 
+func (r *Reconciler) countTasks(s *scope) {
+	const kind = v1alpha1.KindSeiNodeDeployment
+	for _, step := range s.progress.Steps {
+		t := step.Task
+		switch {
+		case step.Outcome.IsRetry() && t.Status == v1alpha1.TaskPending:
+			r.Metrics.TaskRetried(kind, t.Type)
+		case t.CompletedAt != nil && t.StartedAt != nil:
+			r.Metrics.TaskEnded(kind, t.Type, t.Status, t.CompletedAt.Sub(t.StartedAt.Time))
+		}
+	}
+	if p := s.finished; p != nil {
+		outcome := v1alpha1.OutcomeComplete
+		if p.Phase == v1alpha1.PlanFailed {
+			outcome = v1alpha1.OutcomeFailed
+		}
+		r.Metrics.PlanEnded(kind, p.Reason, outcome, s.now.Sub(p.StartedAt.Time))
+	}
+}
+
 // logTransitions writes one line per transition that people look for.
 func logTransitions(ctx context.Context, s *scope) {
 	logger := log.FromContext(ctx)
 	if from, to := s.before.Status.Phase, s.snd.Status.Phase; from != to {
 		logger.Info("phase changed", "from", from, "to", to)
+	}
+	if p := s.finished; p != nil {
+		logger.Info("plan ended", "plan", p.ID, "reason", p.Reason, "phase", p.Phase)
 	}
 	if was, is := s.before.Status.Rollout, s.snd.Status.Rollout; (was == nil) != (is == nil) {
 		logger.Info("rollout", "running", is != nil, "target", s.targetHash, "changes", s.changes)

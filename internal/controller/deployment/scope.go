@@ -3,9 +3,12 @@ package deployment
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
@@ -38,6 +41,14 @@ type scope struct {
 	surplus []*v1alpha1.SeiNode
 	// stale: the cache is behind what we wrote.
 	stale bool
+
+	// genesis are the ConfigMaps with a genesis of the fleet's chain.
+	genesis  []corev1.ConfigMap
+	ceremony fleet.Ceremony
+	progress plan.Progress
+	// finished is the plan that ended in this pass.
+	finished *v1alpha1.TaskPlan
+	warnings []string
 
 	targetHash string
 	// changes are the fields a rollout is about.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -36,6 +37,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Named("seinodedeployment").
 		For(&v1alpha1.SeiNodeDeployment{}, builder.WithPredicates(askedForChange())).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(fleetOfNode), builder.WithPredicates(nodeFactsChanged())).
+		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.fleetsOfGenesis)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
 		Complete(r)
 	if err != nil {
@@ -60,6 +62,22 @@ func fleetOfNode(_ context.Context, o client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// fleetsOfGenesis maps a genesis to the fleets whose chain it is of: the one that made
+// it, and one that it stands in the way of.
+func (r *Reconciler) fleetsOfGenesis(ctx context.Context, o client.Object) []reconcile.Request {
+	list := &v1alpha1.SeiNodeDeploymentList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace())); err != nil {
+		return nil // the cache answers; it fails only while shutting down
+	}
+	var found []reconcile.Request
+	for i := range list.Items {
+		if g := list.Items[i].Spec.Genesis; g != nil && g.ChainID == o.GetLabels()[v1alpha1.LabelGenesis] {
+			found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return found
 }
 
 // askedForChange lets through what people change. Our own status writes would only

@@ -216,6 +216,14 @@ func (w *world) awaitEvent(reason events.Reason) {
 	}, client.InNamespace(w.ns))
 }
 
+// awaitEventOn waits until the operator told of something about one object.
+func (w *world) awaitEventOn(name string, reason events.Reason) {
+	w.t.Helper()
+	envtest.WaitForList(w.t, w.Env, &eventsv1.EventList{}, func(list *eventsv1.EventList) bool {
+		return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason == string(reason) && e.Regarding.Name == name })
+	}, client.InNamespace(w.ns))
+}
+
 // settled is a fleet whose nodes all run the template and are in sync.
 func settled(s *v1alpha1.SeiNodeDeployment) bool {
 	return s.Status.ObservedGeneration == s.Generation && s.Status.Phase == v1alpha1.DeploymentReady && s.Status.Rollout == nil &&

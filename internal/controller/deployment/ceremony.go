@@ -1,0 +1,144 @@
+package deployment
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/render"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/task"
+	"github.com/sei-operator/sei-operator/internal/task/ceremony"
+)
+
+// observeGenesis finds what the namespace knows of the chain's genesis.
+func (r *Reconciler) observeGenesis(ctx context.Context, s *scope) error {
+	if s.snd.Spec.Genesis == nil {
+		return nil
+	}
+	list := &corev1.ConfigMapList{}
+	err := r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace), client.MatchingLabels{v1alpha1.LabelGenesis: s.snd.Spec.Genesis.ChainID})
+	if err != nil {
+		return fmt.Errorf("looking for the genesis of %s: %w", s.snd.Spec.Genesis.ChainID, err)
+	}
+	s.genesis = list.Items
+	return nil
+}
+
+// syncCeremony stores a plan that is due, or runs the one that is under way. A new plan
+// is only stored; the next pass begins it, so that every side effect has been announced
+// in status.
+func (r *Reconciler) syncCeremony(ctx context.Context, s *scope) error {
+	status := &s.snd.Status
+	switch s.ceremony.State {
+	case fleet.CeremonyDue:
+		status.Plan = fleet.NewCeremony(s.snd, r.Platform, s.ceremony.Reason, r.Clock.Now())
+		status.RetriedFor = s.snd.Annotations[v1alpha1.AnnotationRetry]
+		s.again = true
+	case fleet.CeremonyRunning:
+		return r.advanceCeremony(ctx, s)
+	case fleet.CeremonyPutOff:
+		s.comeBackIn(s.ceremony.RetryIn)
+	case fleet.CeremonyDone:
+		return r.adoptGenesis(ctx, s)
+	case fleet.CeremonyNone, fleet.CeremonyBlocked:
+	}
+	return nil
+}
+
+func (r *Reconciler) advanceCeremony(ctx context.Context, s *scope) error {
+	members, err := r.ceremonyMembers(ctx, s)
+	if err != nil {
+		return err
+	}
+	facts := &ceremony.Facts{}
+	active := s.snd.Status.Plan
+	s.progress = r.executor.Advance(ctx, active, &ceremony.Env{
+		Client: r.Client, Clock: r.Clock, Fleet: s.snd, Plan: active, Members: members,
+		Bucket: r.Platform.Buckets.Genesis, Facts: facts,
+	})
+	s.comeBackIn(s.progress.RequeueAfter)
+	switch active.Phase {
+	case v1alpha1.PlanComplete:
+		s.finished = active
+		s.snd.Status.Plan = nil
+		s.warnings = facts.Warnings
+		s.noteGenesis(facts.Stored)
+		if bucket := r.Platform.Buckets.Genesis; bucket != "" {
+			s.snd.Status.GenesisS3URI = fleet.GenesisAddress(bucket, s.snd.Spec.Genesis.ChainID)
+		}
+	case v1alpha1.PlanFailed:
+		// The plan stays in status: it says what went wrong, and when.
+		s.finished = active
+		s.again = true
+	case v1alpha1.PlanActive:
+	}
+	return nil
+}
+
+// noteGenesis latches the end of the ceremony.
+func (s *scope) noteGenesis(stored *corev1.ConfigMap) {
+	if stored == nil {
+		return
+	}
+	s.snd.Status.GenesisConfigMap = stored.Name
+	if s.snd.Status.GenesisHash == "" {
+		s.snd.Status.GenesisHash = stored.Annotations[v1alpha1.AnnotationGenesisHash]
+	}
+}
+
+// adoptGenesis takes over what an earlier fleet of this name left behind.
+func (r *Reconciler) adoptGenesis(ctx context.Context, s *scope) error {
+	found := s.ceremony.Found
+	s.noteGenesis(found)
+	if p := s.snd.Status.Plan; p != nil {
+		s.snd.Status.Plan = nil // a plan that failed before the genesis was there after all
+	}
+	if metav1.GetControllerOf(found) != nil {
+		return nil
+	}
+	before := found.DeepCopy()
+	found.OwnerReferences = append(found.OwnerReferences, *fleet.OwnerReference(s.snd))
+	if err := r.Client.Patch(ctx, found, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("adopting ConfigMap %s: %w", found.Name, err)
+	}
+	return nil
+}
+
+// ceremonyMembers are the validators with the sidecars of their pods.
+func (r *Reconciler) ceremonyMembers(ctx context.Context, s *scope) ([]ceremony.Member, error) {
+	members := make([]ceremony.Member, 0, len(s.members))
+	for _, m := range s.members {
+		member := ceremony.Member{Name: m.target.Name}
+		if m.live != nil && m.foreign == "" && m.live.DeletionTimestamp == nil {
+			member.Node = m.live
+			pod, err := cached(ctx, r.Client, s.snd.Namespace, render.PodName(m.live), &corev1.Pod{})
+			if err != nil {
+				return nil, err
+			}
+			member.Sidecar = r.dial(m.live, pod)
+		}
+		members = append(members, member)
+	}
+	return members, nil
+}
+
+// dial reaches a node's sidecar by its pod's own address, and names the node and the pod
+// it means, because addresses are reused.
+func (r *Reconciler) dial(node *v1alpha1.SeiNode, pod *corev1.Pod) sidecar.Sidecar {
+	if _, running := task.SidecarStarted(pod); !running {
+		return nil
+	}
+	return r.Sidecars.Sidecar(sidecar.Target{
+		Address: net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(render.SidecarPort(node)))),
+		Node:    node.Namespace + "/" + node.Name,
+		PodUID:  string(pod.UID),
+	})
+}

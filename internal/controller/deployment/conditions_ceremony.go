@@ -1,0 +1,96 @@
+package deployment
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/plan"
+)
+
+func (s *scope) planInProgress(set conditions.Setter) {
+	p := s.snd.Status.Plan
+	switch {
+	case p != nil && p.Phase == v1alpha1.PlanFailed:
+		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanFailed, failureWords(p))
+	case p != nil:
+		reason, message := planWords(p)
+		set.True(v1alpha1.ConditionPlanInProgress, reason, message)
+	case s.finished != nil:
+		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanComplete, s.finished.Reason)
+	case conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionPlanInProgress) == nil:
+		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonNoPlan, "")
+	default:
+		// The last plan's end stays told.
+		c := conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionPlanInProgress)
+		set.False(v1alpha1.ConditionPlanInProgress, c.Reason, c.Message)
+	}
+}
+
+// planWords says where a plan is, in words that only change when it moves on.
+func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
+	t, index := plan.Current(p)
+	if t == nil {
+		return v1alpha1.ReasonPlanRunning, p.Reason
+	}
+	message = fmt.Sprintf("%s: task %d/%d %s", p.Reason, index+1, len(p.Tasks), t.Type)
+	switch {
+	case t.Message != "":
+		message += ": " + t.Message
+	case t.Error != "":
+		message += fmt.Sprintf(": attempt %d follows: %s", t.Attempt, t.Error)
+	default:
+		return v1alpha1.ReasonPlanRunning, message
+	}
+	if t.StartedAt != nil {
+		message += ", since " + t.StartedAt.UTC().Format(time.RFC3339)
+	}
+	return v1alpha1.ReasonPlanWaiting, message
+}
+
+func failureWords(p *v1alpha1.TaskPlan) string {
+	if d := p.FailedTaskDetail; d != nil {
+		return fmt.Sprintf("%s failed at task %s: %s", p.Reason, d.Type, d.Error)
+	}
+	return p.Reason + " failed"
+}
+
+// ceremonyComplete latches: the hash in status says that the chain has begun.
+func (s *scope) ceremonyComplete(set conditions.Setter) {
+	const conditionType = v1alpha1.ConditionGenesisCeremonyComplete
+	status := &s.snd.Status
+	p := status.Plan
+	switch {
+	case s.snd.Spec.Genesis == nil:
+		set.False(conditionType, v1alpha1.ReasonNotApplicable, "")
+	case status.GenesisHash != "":
+		set.True(conditionType, v1alpha1.ReasonCeremonyComplete,
+			fmt.Sprintf("the genesis of %s is in ConfigMap %s, SHA-256 %s", s.snd.Spec.Genesis.ChainID, status.GenesisConfigMap, status.GenesisHash))
+	case s.ceremony.State == fleet.CeremonyBlocked:
+		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, s.ceremony.Message)
+	case p != nil && p.Phase == v1alpha1.PlanFailed:
+		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, failureWords(p)+
+			". It is tried again in a few minutes, or at once with a new value of the annotation "+v1alpha1.AnnotationRetry)
+	case p != nil:
+		_, message := planWords(p)
+		set.False(conditionType, v1alpha1.ReasonCeremonyInProgress, message)
+	default:
+		set.False(conditionType, v1alpha1.ReasonCeremonyNotStarted, "")
+	}
+}
+
+// ceremonyFailed reports whether the chain has no genesis and will not get one by what
+// goes on now.
+func (s *scope) ceremonyFailed() bool {
+	status := &s.snd.Status
+	if s.snd.Spec.Genesis == nil || status.GenesisHash != "" {
+		return false
+	}
+	return s.ceremony.State == fleet.CeremonyBlocked || status.Plan != nil && status.Plan.Phase == v1alpha1.PlanFailed
+}
+
+// warned is what the assembler found odd about the genesis.
+func (s *scope) warned() string { return strings.Join(s.warnings, "; ") }

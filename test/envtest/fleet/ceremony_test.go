@@ -1,0 +1,399 @@
+package fleet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+	"github.com/sei-operator/sei-operator/test/envtest"
+	"github.com/sei-operator/sei-operator/test/envtest/podsim"
+	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
+)
+
+// validators is a fleet that starts a chain.
+func validators(name string, replicas int32) *v1alpha1.SeiNodeDeployment {
+	snd := rpc(name, replicas)
+	snd.Spec.Template.Spec = v1alpha1.SeiNodeSpec{ChainID: "demo", Image: "seid:a", Validator: &v1alpha1.ValidatorSpec{}}
+	snd.Spec.Genesis = &v1alpha1.GenesisCeremony{
+		ChainID:  "demo",
+		Accounts: []v1alpha1.GenesisAccount{{Address: "sei1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq703fpu", Balance: "5usei"}},
+	}
+	return snd
+}
+
+// chain stands in for the chain binary of the simulated sidecars: a gentx names its
+// validator, and a genesis is what it was assembled from.
+type chain struct {
+	mu sync.Mutex
+	// ballast makes the genesis large.
+	ballast []byte
+	// configured is what each node was told to begin with.
+	configured map[string]wire.ConfigureGenesis
+	peers      map[string][]string
+	assembled  []wire.AssembleGenesis
+}
+
+func (w *world) chain() *chain {
+	c := &chain{configured: map[string]wire.ConfigureGenesis{}, peers: map[string][]string{}}
+	w.sidecars.Program("", api.ExportGentx, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
+		return wire.Gentx{Gentx: json.RawMessage(`{"validator":"` + call.Node + `"}`)}, nil
+	}})
+	w.sidecars.Program("", api.AssembleGenesis, sidecarsim.Outcome{Do: c.assemble})
+	w.sidecars.Program("", api.AssembleAndUploadGenesis, sidecarsim.Outcome{Do: func(context.Context, sidecarsim.Call) (any, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, hash := c.genesis(c.assembled[len(c.assembled)-1])
+		return wire.UploadedGenesis{GenesisHash: hash}, nil
+	}})
+	w.sidecars.Program("", api.ConfigureGenesis, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
+		return nil, keep(c, c.configured, call)
+	}})
+	w.sidecars.Program("", api.SetGenesisPeers, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
+		var p wire.SetGenesisPeers
+		err := json.Unmarshal(call.Params, &p)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.peers[call.Node] = p.Peers
+		return nil, err
+	}})
+	return c
+}
+
+func keep[T any](c *chain, into map[string]T, call sidecarsim.Call) error {
+	var p T
+	if len(call.Params) > 0 {
+		if err := json.Unmarshal(call.Params, &p); err != nil {
+			return err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	into[call.Node] = p
+	return nil
+}
+
+func (c *chain) assemble(_ context.Context, call sidecarsim.Call) (any, error) {
+	var p wire.AssembleGenesis
+	if err := json.Unmarshal(call.Params, &p); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.assembled = append(c.assembled, p)
+	packed, hash := c.genesis(p)
+	return wire.AssembledGenesis{Genesis: base64.StdEncoding.EncodeToString(packed), GenesisHash: hash}, nil
+}
+
+func (c *chain) genesis(p wire.AssembleGenesis) (packed []byte, hash string) {
+	raw, _ := json.Marshal(p)
+	raw = append(raw, c.ballast...)
+	sum := sha256.Sum256(raw)
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	_, _ = zipped.Write(raw)
+	_ = zipped.Close()
+	return out.Bytes(), hex.EncodeToString(sum[:])
+}
+
+func (c *chain) of(node string) wire.ConfigureGenesis {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.configured[node]
+}
+
+func count(list []api.TaskType, task api.TaskType) int {
+	n := 0
+	for _, t := range list {
+		if t == task {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *world) genesis(name string) *corev1.ConfigMap {
+	w.t.Helper()
+	c := &corev1.ConfigMap{}
+	w.get(name, c)
+	return c
+}
+
+func TestCeremony_FourValidators_StartAChainWithoutABucket(t *testing.T) {
+	w := newOperatedWorld(t)
+	c := w.chain()
+	began := time.Now()
+	got := w.bringUp(validators("val", 4))
+	t.Logf("from creation to four validators in sync: %s", time.Since(began).Round(time.Millisecond))
+	stored := w.genesis("val-genesis")
+	hash := stored.Annotations[v1alpha1.AnnotationGenesisHash]
+	if got.Status.GenesisHash != hash || got.Status.GenesisConfigMap != "val-genesis" || got.Status.Plan != nil ||
+		!is(got, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, v1alpha1.ReasonCeremonyComplete) ||
+		!is(got, v1alpha1.ConditionPlanInProgress, metav1.ConditionFalse, v1alpha1.ReasonPlanComplete) {
+		t.Errorf("status %+v", got.Status)
+	}
+	if stored.Immutable == nil || !*stored.Immutable || !metav1.IsControlledBy(stored, got) || stored.Labels[v1alpha1.LabelGenesis] != "demo" {
+		t.Errorf("ConfigMap %+v", stored)
+	}
+	zipped, err := gzip.NewReader(bytes.NewReader(stored.BinaryData[v1alpha1.GenesisDataKey]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := io.ReadAll(zipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made wire.AssembleGenesis
+	if err := json.Unmarshal(raw, &made); err != nil {
+		t.Fatal(err)
+	}
+	if len(made.Gentxs) != 4 || !strings.Contains(string(made.Gentxs[2]), w.key("val-2")) || len(made.Accounts) != 1 || made.AccountBalance == "" {
+		t.Errorf("the genesis was made from %+v", made)
+	}
+	for i := range 4 {
+		node := w.key(child("val", i))
+		if p := c.of(node); p.ExpectedGenesisHash != hash || p.Genesis == "" {
+			t.Errorf("%s was not told to verify the genesis: %q", node, p.ExpectedGenesisHash)
+		}
+		sent := w.sidecars.Submissions(node)
+		if count(sent, api.ExportGentx) != 1 || count(sent, api.AssembleGenesis) != map[bool]int{true: 1}[i == 0] {
+			t.Errorf("%s was sent %v", node, sent)
+		}
+		n := w.node(child("val", i))
+		if len(n.Status.ResolvedPeers) != 3 || n.Spec.Validator.GenesisCeremony.Index != int32(i) {
+			t.Errorf("%s has peers %v", n.Name, n.Status.ResolvedPeers)
+		}
+	}
+	w.awaitEvent(events.CeremonyComplete)
+
+	// Full nodes of the chain find its genesis by the chain's id.
+	w.create(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: v1alpha1.SeiNodeSpec{
+		ChainID: "demo", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{},
+		Peers: []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: map[string]string{v1alpha1.LabelDeployment: "val"}}}},
+	}})
+	full := w.awaitNode("full", up)
+	w.awaitEventOn("full", events.PhaseChanged)
+	if p := c.of(w.key("full")); p.ExpectedGenesisHash != hash || len(full.Status.ResolvedPeers) != 4 {
+		t.Errorf("the full node got genesis %q and peers %v", p.ExpectedGenesisHash, full.Status.ResolvedPeers)
+	}
+	mark := w.recorder.Mark()
+	for i := range 5 {
+		w.forceReconcile("val", i)
+	}
+	w.recorder.Since(mark).Writes().In(w.ns).RequireNone(t, "writes of a settled chain")
+}
+
+func TestCeremony_Complete_IsNeverRunAgainWhateverIsDeleted(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.chain()
+	snd := validators("val", 2)
+	snd.Spec.DeletionPolicy = v1alpha1.VolumeRetain
+	hash := w.bringUp(snd).Status.GenesisHash
+	old := w.genesis("val-genesis")
+	w.delete(old)
+	again := envtest.WaitReplaced(t, w.Env, old, func(*corev1.ConfigMap) bool { return true })
+	if again.Annotations[v1alpha1.AnnotationGenesisHash] != hash {
+		t.Errorf("another genesis took its place: %v", again.Annotations)
+	}
+	w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool { return settled(s) && s.Status.Plan == nil })
+
+	// A fleet that is made again finds the genesis of the one before.
+	w.delete(w.fleet("val"))
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.ns, "val")
+	if c := w.genesis("val-genesis"); len(c.OwnerReferences) > 0 {
+		t.Errorf("the retained genesis is still owned: %v", c.OwnerReferences)
+	}
+	assembled := count(w.sidecars.Submissions(w.key("val-0")), api.AssembleGenesis)
+	got := w.bringUp(validators("val", 2))
+	if got.Status.GenesisHash != hash || !metav1.IsControlledBy(w.genesis("val-genesis"), got) {
+		t.Errorf("status %+v", got.Status)
+	}
+	if now := count(w.sidecars.Submissions(w.key("val-0")), api.AssembleGenesis); now != assembled {
+		t.Errorf("the ceremony was run again: %d assemblies, then %d", assembled, now)
+	}
+}
+
+// A genesis that differs from the one the chain began with is never stored.
+func TestCeremony_LostGenesisThatComesOutDifferently_IsRefused(t *testing.T) {
+	w := newOperatedWorld(t)
+	c := w.chain()
+	w.bringUp(validators("val", 1))
+	c.mu.Lock()
+	c.ballast = []byte("\n")
+	c.mu.Unlock()
+	w.delete(w.genesis("val-genesis"))
+	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionPlanInProgress, metav1.ConditionFalse, v1alpha1.ReasonPlanFailed)
+	})
+	if text := message(got, v1alpha1.ConditionPlanInProgress); !strings.Contains(text, "but the chain began with") {
+		t.Errorf("message %q", text)
+	}
+	if !is(got, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, "") {
+		t.Error("the latch opened")
+	}
+	err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "val-genesis"}, &corev1.ConfigMap{})
+	if client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("another genesis was stored: %v", err)
+	}
+}
+
+func TestCeremony_AValidatorFails_IsNamedAndARetryNeedsNoNewChain(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.chain()
+	repair := w.sidecars.Program(w.key("val-2"), api.GenerateGentx, sidecarsim.Outcome{
+		Error: &api.Error{Detail: api.ErrorDetail{Code: api.CodePrecondition, Terminal: true}, Err: io.ErrUnexpectedEOF},
+	})
+	w.create(validators("val", 3))
+	failed := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
+	})
+	text := message(failed, v1alpha1.ConditionGenesisCeremonyComplete)
+	if !strings.Contains(text, "validator val-2 failed: task generate-gentx: unexpected EOF") || failed.Status.Phase != v1alpha1.DeploymentFailed {
+		t.Errorf("phase %s, message %q", failed.Status.Phase, text)
+	}
+	w.awaitEvent(events.CeremonyFailed)
+	repair()
+	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Annotations = map[string]string{v1alpha1.AnnotationRetry: "1"} })
+	w.await("val", settled)
+}
+
+func TestCeremony_TakesTooLong_NamesWhomItWaitedFor(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.chain()
+	release := w.sim.Rule(podsim.Match{Namespace: w.ns, Pod: "val-1-0"}, podsim.Behaviour{Unschedulable: "no room"})
+	snd := validators("val", 2)
+	snd.Spec.Genesis.MaxCeremonyDuration = &metav1.Duration{Duration: 2 * time.Second}
+	w.create(snd)
+	failed := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
+	})
+	text := message(failed, v1alpha1.ConditionGenesisCeremonyComplete)
+	if !strings.Contains(text, "not finished within") || !strings.Contains(text, "waiting for the gentxs of val-1 (") {
+		t.Errorf("message %q", text)
+	}
+	release()
+	w.awaitNode("val-1", func(n *v1alpha1.SeiNode) bool { return n.Status.NodeID != "" })
+	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Annotations = map[string]string{v1alpha1.AnnotationRetry: "1"} })
+	w.await("val", settled)
+}
+
+func TestCeremony_BadInput_IsAConditionAndNoNodeIsMade(t *testing.T) {
+	w := newOperatedWorld(t)
+	snd := validators("val", 2)
+	snd.Spec.Genesis.Accounts[0].Address = "sei1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq703fpu"
+	w.create(snd)
+	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
+	})
+	text := message(got, v1alpha1.ConditionGenesisCeremonyComplete)
+	if !strings.Contains(text, "spec.genesis.accounts[0].address: the checksum") || len(got.Status.Nodes) != 0 {
+		t.Errorf("nodes %v, message %q", got.Status.Nodes, text)
+	}
+}
+
+// What only the chain binary can know comes back from the assembler.
+func TestCeremony_OverrideIntoAModuleThatIsNotThere_IsACondition(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.chain()
+	w.sidecars.Program("", api.AssembleGenesis, sidecarsim.Outcome{
+		Error: api.InvalidField("overrides[nope.a]", "there is no module nope"),
+	})
+	w.create(validators("val", 1))
+	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
+	})
+	if text := message(got, v1alpha1.ConditionGenesisCeremonyComplete); !strings.Contains(text, "val-0: overrides[nope.a]: there is no module nope") {
+		t.Errorf("message %q", text)
+	}
+}
+
+// large is a genesis that no ConfigMap holds.
+func large() []byte {
+	random := rand.New(rand.NewPCG(1, 2))
+	out := make([]byte, 3<<20)
+	for i := range out {
+		out[i] = byte('a' + random.IntN(26))
+	}
+	return out
+}
+
+func TestCeremony_TooLargeForAConfigMap_NamesTheSetting(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.chain().ballast = large()
+	w.create(validators("val", 1))
+	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
+	})
+	if text := message(got, v1alpha1.ConditionGenesisCeremonyComplete); !strings.Contains(text, "set buckets.genesis") {
+		t.Errorf("message %q", text)
+	}
+}
+
+func TestCeremony_WithABucket_PublishesThereAndNodesFetchWhatIsTooLarge(t *testing.T) {
+	w := newWorld(t)
+	w.platform.Buckets.Genesis = "s3://genesis?region=eu-central-1"
+	w.startOperator()
+	c := w.chain()
+	c.ballast = large()
+	got := w.bringUp(validators("val", 2))
+	if got.Status.GenesisS3URI != "s3://genesis/demo/genesis.json" {
+		t.Errorf("published at %q", got.Status.GenesisS3URI)
+	}
+	if stored := w.genesis("val-genesis"); len(stored.BinaryData) > 0 || stored.Annotations[v1alpha1.AnnotationGenesisInBucket] == "" {
+		t.Errorf("ConfigMap %v", stored.Annotations)
+	}
+	for _, name := range []string{"val-0", "val-1"} {
+		if p := c.of(w.key(name)); p.Genesis != "" || p.ExpectedGenesisHash != got.Status.GenesisHash {
+			t.Errorf("%s was told %q", name, p.ExpectedGenesisHash)
+		}
+		if !slices.Contains(w.sidecars.Submissions(w.key(name)), api.UploadGenesisArtifacts) {
+			t.Errorf("%s published nothing", name)
+		}
+	}
+}
+
+func TestCeremony_PausedAndOperatorRestarted_GoesOnWhereItWas(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.chain()
+	release := w.sim.Rule(podsim.Match{Namespace: w.ns, Pod: "val-1-0"}, podsim.Behaviour{Unschedulable: "no room"})
+	w.create(validators("val", 2))
+	waiting := func(s *v1alpha1.SeiNodeDeployment) bool {
+		return s.Status.Plan != nil && strings.Contains(message(s, v1alpha1.ConditionPlanInProgress), "val-1 (")
+	}
+	id := w.await("val", waiting).Status.Plan.ID
+	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Paused = true })
+	w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.Phase == v1alpha1.DeploymentPaused })
+	w.restartOperator()
+	release()
+	w.awaitNode("val-1", func(n *v1alpha1.SeiNode) bool {
+		return n.Status.Plan != nil && strings.Contains(n.Status.Plan.Tasks[5].Message, "waiting for the ceremony")
+	})
+	if s := w.fleet("val"); s.Status.GenesisHash != "" || s.Status.Plan.ID != id {
+		t.Errorf("a paused ceremony went on: %+v", s.Status)
+	}
+	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Paused = false })
+	w.await("val", settled)
+	for _, name := range []string{"val-0", "val-1"} {
+		if got := count(w.sidecars.Submissions(w.key(name)), api.ExportGentx); got != 1 {
+			t.Errorf("%s exported its gentx %d times", name, got)
+		}
+	}
+}
