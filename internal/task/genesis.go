@@ -51,12 +51,16 @@ func awaitGenesis(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 	return plan.Done("")
 }
 
-// configureGenesisParams hands the genesis over if there is one in the namespace.
-// Otherwise the sidecar knows the chain, or fetches its genesis from the bucket.
+// configureGenesisParams hands the genesis over if there is one in the namespace, and
+// waits for it while a fleet there is still making it. Otherwise the sidecar knows the
+// chain, or fetches its genesis from the bucket.
 func configureGenesisParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	genesis, err := findGenesis(ctx, env)
-	if err != nil || genesis == nil {
+	if err != nil {
 		return nil, err
+	}
+	if genesis == nil {
+		return nil, ceremonyPending(ctx, env)
 	}
 	hash := genesis.Annotations[v1alpha1.AnnotationGenesisHash]
 	if genesis.Annotations[v1alpha1.AnnotationGenesisInBucket] != "" {
@@ -70,6 +74,21 @@ func configureGenesisParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTa
 		Genesis:             base64.StdEncoding.EncodeToString(data),
 		ExpectedGenesisHash: hash,
 	}, nil
+}
+
+// ceremonyPending is an error that asks to wait if a fleet of the namespace founds the
+// node's chain.
+func ceremonyPending(ctx context.Context, env *Env) error {
+	fleets := &v1alpha1.SeiNodeDeploymentList{}
+	if err := env.Client.List(ctx, fleets, client.InNamespace(env.Node.Namespace)); err != nil {
+		return fmt.Errorf("looking for the founders of %s: %w", env.Node.Spec.ChainID, err)
+	}
+	for i := range fleets.Items {
+		if g := fleets.Items[i].Spec.Genesis; g != nil && g.ChainID == env.Node.Spec.ChainID {
+			return &missingInputError{ReasonGenesisMissing, fmt.Sprintf("waiting for the ceremony of SeiNodeDeployment %s", fleets.Items[i].Name)}
+		}
+	}
+	return nil
 }
 
 func identityParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
