@@ -13,7 +13,7 @@ import (
 // A validator and a full node come up from nothing, although the operator is killed in the middle of both (D2). The full
 // node finds the validator by its labels.
 func TestNetwork_OperatorKilledOnTheWay_ComesUp(t *testing.T) {
-	s := begin(t, "bringup")
+	s := found(t, "bringup")
 	s.create(s.validator("validator"))
 	s.create(s.fullNode("full"))
 	await(t, time.Minute, "the StatefulSets to be there", func(context.Context) (bool, string, error) {

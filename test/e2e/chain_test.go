@@ -26,13 +26,13 @@ type chain struct {
 	nodeKey    []byte
 }
 
-// newChain makes the genesis with the chain's own commands.
-func newChain(t *testing.T, id string) chain {
+// newChain makes the genesis with the chain's own commands. folder is where seid is.
+func newChain(t *testing.T, folder, id string) chain {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "founder")
 	seid := func(args ...string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), filepath.Join(theCluster.seid, "seid"), append(args, "--home", home)...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(folder, "seid"), append(args, "--home", home)...)
 		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			// What seid prints after keys add holds a mnemonic, of a key nobody will use again.

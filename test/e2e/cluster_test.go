@@ -87,13 +87,21 @@ func (c *cluster) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// The tag stays the same when the image changes, and a kept cluster has the old one.
+	stamp, err := os.ReadFile(filepath.Join(c.root, ".cache", "images", "manager.stamp"))
+	if err != nil {
+		return fmt.Errorf("reading the image's hash: %w", err)
+	}
+	manifests = bytes.Replace(manifests, []byte("demo.sei.io/image: unknown"), fmt.Appendf(nil, "demo.sei.io/image: %q", stamp[:16]), 1)
 	if _, err := c.kubectl(ctx, manifests, "apply", "--server-side", "-f", "-"); err != nil {
 		return err
 	}
 	return waitFor(ctx, time.Minute, "the operator to be ready", func(ctx context.Context) (bool, string, error) {
 		deployment := &appsv1.Deployment{}
 		err := c.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: "sei-operator"}, deployment)
-		return err == nil && deployment.Status.ReadyReplicas == 1, fmt.Sprintf("%d ready", deployment.Status.ReadyReplicas), err
+		is := deployment.Status
+		ready := is.ObservedGeneration == deployment.Generation && is.UpdatedReplicas == 1 && is.ReadyReplicas == 1 && is.Replicas == 1
+		return ready, fmt.Sprintf("%d of %d replicas updated, %d ready", is.UpdatedReplicas, is.Replicas, is.ReadyReplicas), err
 	})
 }
 

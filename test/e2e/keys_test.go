@@ -16,7 +16,7 @@ import (
 // The same consensus key in a second SeiNode would sign twice and lose the stake. It is refused, even from a copy of the
 // Secret in another name, and no process ever gets hold of it.
 func TestValidator_KeyOfAnotherNode_IsRefusedAndNeverSigns(t *testing.T) {
-	s := begin(t, "keys")
+	s := found(t, "keys")
 	s.create(s.validator("first"))
 	s.awaitInSync("first")
 

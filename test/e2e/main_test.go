@@ -7,6 +7,9 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // theCluster is what all scenarios share.
@@ -18,6 +21,7 @@ const setupTimeout = 45 * time.Minute
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
+	log.SetLogger(logr.Discard()) // clients have nothing to say; it is the operator's log that matters
 	if why := cannotRun(); why != "" {
 		fmt.Println("skipped: " + why)
 		return m.Run()

@@ -15,8 +15,8 @@ import (
 
 // C2, C4: the operator keeps its StatefulSet, whatever hands do to it, and scales it by spec.paused alone.
 func TestStatefulSet_ChangedByHand_IsPutBack(t *testing.T) {
-	s := begin(t, "ownership")
-	s.create(s.validator("v"))
+	s := join(t, "ownership")
+	s.create(s.fullNode("v"))
 	first := s.awaitInSync("v")
 	height := s.height("v")
 
@@ -39,6 +39,7 @@ func TestStatefulSet_ChangedByHand_IsPutBack(t *testing.T) {
 	}
 	s.awaitReplicas("v", 1)
 	s.awaitInSync("v")
+	s.awaitBlocks("v", 2)
 
 	t.Log("StatefulSet deleted by hand")
 	s.mustGet("v", set)

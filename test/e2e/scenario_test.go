@@ -19,15 +19,48 @@ import (
 // inSyncTimeout is how long a node may take from anything to InSync, beside other scenarios on two cores.
 const inSyncTimeout = 4 * time.Minute
 
-// scenario is a namespace of its own with a chain of its own.
+// scenario is a namespace of its own.
 type scenario struct {
 	*cluster
 	t         *testing.T
 	namespace string
 	chain     chain
+	// peers are where full nodes of the scenario find others.
+	peers v1alpha1.LabelPeers
 }
 
-// begin makes the namespace, at the restricted Pod Security level, and puts the chain's genesis and keys there.
+// found begins a scenario with a chain of its own. Its one validator must not be restarted: a chain of one that is
+// stopped between its vote and the block stands for ever, because nobody else can vote and it may not vote twice.
+func found(t *testing.T, name string) *scenario {
+	t.Helper()
+	s := begin(t, name)
+	s.makeChain(name + "-1")
+	return s
+}
+
+// makeChain puts a new chain's genesis and its validator's keys into the namespace.
+func (s *scenario) makeChain(id string) {
+	s.t.Helper()
+	s.chain = newChain(s.t, s.seid, id)
+	s.peers = v1alpha1.LabelPeers{Selector: map[string]string{"scenario": s.namespace}}
+	s.create(s.chain.genesisMap(s.t))
+	for _, secret := range s.chain.keySecrets() {
+		s.create(secret)
+	}
+}
+
+// join begins a scenario whose full nodes follow the chain that all scenarios share.
+func join(t *testing.T, name string) *scenario {
+	t.Helper()
+	s := begin(t, name)
+	other := sharedChain(t)
+	s.chain = other.chain
+	s.peers = v1alpha1.LabelPeers{Selector: other.peers.Selector, Namespace: other.namespace}
+	s.create(s.chain.genesisMap(t))
+	return s
+}
+
+// begin makes the namespace, at the restricted Pod Security level.
 func begin(t *testing.T, name string) *scenario {
 	t.Helper()
 	if why := cannotRun(); why != "" {
@@ -35,16 +68,16 @@ func begin(t *testing.T, name string) *scenario {
 	}
 	t.Parallel()
 	s := &scenario{cluster: theCluster, t: t, namespace: "e2e-" + name}
+	s.createNamespace()
+	t.Cleanup(s.end)
+	return s
+}
+
+func (s *scenario) createNamespace() {
+	s.t.Helper()
 	s.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: s.namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}})
-	t.Cleanup(s.end)
-	s.chain = newChain(t, name+"-1")
-	s.create(s.chain.genesisMap(t))
-	for _, secret := range s.chain.keySecrets() {
-		s.create(secret)
-	}
-	return s
 }
 
 // end collects what a failure needs and frees the machine for the scenarios that still run.
@@ -110,11 +143,11 @@ func (s *scenario) validator(name string) *v1alpha1.SeiNode {
 	return node
 }
 
-// fullNode finds the scenario's other nodes by their labels.
+// fullNode finds its peers by their labels.
 func (s *scenario) fullNode(name string) *v1alpha1.SeiNode {
 	node := s.node(name)
 	node.Spec.FullNode = &v1alpha1.FullNodeSpec{}
-	node.Spec.Peers = []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: node.Labels}}}
+	node.Spec.Peers = []v1alpha1.PeerSource{{Label: s.peers.DeepCopy()}}
 	return node
 }
 

@@ -23,7 +23,7 @@ const quiet = time.Minute
 
 // A4: a settled network costs the API server no write, by its own books.
 func TestNetwork_Settled_IsNeverWrittenTo(t *testing.T) {
-	s := begin(t, "steady")
+	s := found(t, "steady")
 	s.create(s.validator("validator"))
 	s.create(s.fullNode("full"))
 	s.awaitInSync("validator")
@@ -58,7 +58,9 @@ func (s *scenario) versions() []string {
 			s.t.Fatal(err)
 		}
 		var objects struct {
-			Items []struct{ Metadata struct{ Name, ResourceVersion string } }
+			Items []struct {
+				Metadata struct{ Name, ResourceVersion string }
+			}
 		}
 		decode(s.t, data, &objects)
 		for _, o := range objects.Items {

@@ -15,8 +15,8 @@ const imageMissing = "localhost/sei-operator/seid:missing"
 
 // C8, C9: a change, a rollback, a second change on the way and images that cannot be had all end with what is wanted.
 func TestNode_ImageChanged_RunsWhatIsWanted(t *testing.T) {
-	s := begin(t, "update")
-	s.create(s.validator("v"))
+	s := join(t, "update")
+	s.create(s.fullNode("v"))
 	s.awaitInSync("v")
 
 	s.setImage("v", imageNext)
@@ -45,8 +45,8 @@ func TestNode_ImageChanged_RunsWhatIsWanted(t *testing.T) {
 
 // A node that stands at its halt height never becomes ready, and is updated all the same (C9).
 func TestNode_HaltedAtAHeight_MovesOnWithItsUpdate(t *testing.T) {
-	s := begin(t, "halt")
-	node := s.validator("v")
+	s := join(t, "halt")
+	node := s.fullNode("v")
 	node.Spec.Overrides = map[string]string{"chain.halt_height": "8"}
 	s.create(node)
 	await(t, inSyncTimeout, "the node to end at its halt height", func(context.Context) (bool, string, error) {
@@ -60,6 +60,7 @@ func TestNode_HaltedAtAHeight_MovesOnWithItsUpdate(t *testing.T) {
 	})
 	s.awaitImage("v", imageNext)
 	s.awaitHeight("v", 12)
+	s.awaitBlocks("v", 2)
 }
 
 func (s *scenario) setImage(node, image string) {
