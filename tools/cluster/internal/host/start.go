@@ -2,9 +2,8 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +17,10 @@ import (
 
 // Start starts the node's first process in its namespaces and links it to the machine.
 func Start(ctx context.Context, l layout.Layout, r *Record) error {
-	if err := makeFolders(l, r); err != nil {
+	if err := makeFolders(l); err != nil {
+		return err
+	}
+	if err := makeMountPoints(l, r); err != nil {
 		return err
 	}
 	if err := makeCgroups(l); err != nil {
@@ -45,27 +47,12 @@ func Start(ctx context.Context, l layout.Layout, r *Record) error {
 	return nil
 }
 
-// makeFolders makes the state's folders, and the mount points that components insist on.
-func makeFolders(l layout.Layout, r *Record) error {
-	for _, name := range []string{"audit", "config/cni", "containerd", "etcd", "log/pods", "volumes"} {
+// makeFolders makes the state's folders, those that are mounted over fixed names among them.
+func makeFolders(l layout.Layout) error {
+	names := []string{"audit", "config/cni", "containerd", "etcd", "log/pods", "volumes"}
+	for _, name := range append(names, slices.Collect(maps.Values(supervise.MountPoints))...) {
 		if err := os.MkdirAll(l.Path(name), 0o700); err != nil {
 			return fmt.Errorf("making the state folder: %w", err)
-		}
-	}
-	for target, source := range supervise.MountPoints {
-		if err := os.MkdirAll(l.Path(source), 0o700); err != nil {
-			return fmt.Errorf("making the state folder: %w", err)
-		}
-		if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) && !slices.Contains(r.Made, target) {
-			r.Made = append(r.Made, target)
-		}
-	}
-	if err := r.write(l); err != nil {
-		return err
-	}
-	for _, target := range r.Made {
-		if err := os.MkdirAll(target, 0o750); err != nil {
-			return fmt.Errorf("making a mount point: %w", err)
 		}
 	}
 	return nil

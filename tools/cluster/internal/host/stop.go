@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -37,13 +36,7 @@ func Stop(ctx context.Context, l layout.Layout, r *Record) error {
 	if err := removeCgroups(ctx, l); err != nil {
 		return err
 	}
-	for _, target := range r.Made {
-		// Remove takes empty folders only: what someone else put there meanwhile stays.
-		if err := os.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
-			return fmt.Errorf("removing a mount point: %w", err)
-		}
-	}
-	return nil
+	return removeMountPoints(r)
 }
 
 func killAndWait(ctx context.Context, pid int) error {
