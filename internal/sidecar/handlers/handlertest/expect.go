@@ -35,7 +35,7 @@ func Files(tb testing.TB, dir string, skip ...string) map[string]string {
 		if e.IsDir() {
 			return nil
 		}
-		data, err := os.ReadFile(file) //nolint:gosec // a test's own file
+		data, err := os.ReadFile(file)
 		rel, _ := filepath.Rel(dir, file)
 		found[rel] = string(data)
 		return err
