@@ -56,6 +56,9 @@ func CheckBootstrapSecrets(pod *corev1ac.PodSpecApplyConfiguration, node *v1alph
 }
 
 func checkPod(pod *corev1ac.PodSpecApplyConfiguration, secrets []keySecret) error {
+	if len(secrets) == 0 {
+		return nil
+	}
 	tree, err := jsonTree(pod)
 	if err != nil {
 		return fmt.Errorf("checking secrets: %w", err)

@@ -3,6 +3,7 @@ package task
 import (
 	"time"
 
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,6 +28,9 @@ type Env struct {
 	Wanted planner.Wanted
 	// Render is the input of the renderers.
 	Render render.Input
+	// StatefulSet is what the node's StatefulSet shall be. It is rendered once
+	// for all and only read; what is sent to the API server is a copy.
+	StatefulSet *appsv1ac.StatefulSetApplyConfiguration
 	// Config is the configuration the node shall have.
 	Config render.Config
 	// Sidecar talks to the sidecar of the observed pod; nil while there is none.

@@ -41,6 +41,9 @@ func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 		if err := deletePod(ctx, env, pod); err != nil {
 			return apiOutcome("deleting pod "+pod.Name, err)
 		}
+		// What was seen is behind what was done: the report shall not call the
+		// pod ready once more.
+		pod.DeletionTimestamp = new(metav1.NewTime(env.Clock.Now()))
 	}
 	return plan.Wait(ReasonPodTerminating, fmt.Sprintf("waiting for the old pod %s on %s to stop", pod.Name, placeOf(pod)), 0)
 }

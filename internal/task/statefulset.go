@@ -79,11 +79,7 @@ func recreate(ctx context.Context, env *Env) error {
 }
 
 func create(ctx context.Context, env *Env) error {
-	want, err := render.StatefulSet(env.Render)
-	if err != nil {
-		return fmt.Errorf("rendering: %w", err)
-	}
-	return apply(ctx, env, want)
+	return apply(ctx, env, env.StatefulSet)
 }
 
 // removeImpostor deletes exactly the object that was seen and forgets the recorded
@@ -118,20 +114,21 @@ func mayAdopt(node *v1alpha1.SeiNode, live *appsv1.StatefulSet) error {
 // keepInShape applies only if something we own differs. The comparison is of what we
 // would send, so defaults of the API server never look like a difference.
 func keepInShape(ctx context.Context, env *Env, live *appsv1.StatefulSet, policy TemplatePolicy) error {
-	want, err := render.StatefulSet(env.Render)
-	if err != nil {
-		return fmt.Errorf("rendering: %w", err)
-	}
+	want := env.StatefulSet
 	if policy == KeepTemplate && !sameTemplate(want, live) {
+		var err error
 		if want, err = withLiveTemplate(want, live); err != nil {
 			return err
 		}
 	}
 	env.Facts.Identity = &v1alpha1.ObjectIdentity{Name: live.Name, UID: live.UID}
-	if ok, _ := render.Covers(want, live); ok {
+	// Who wrote which field is most of the object, and nothing to compare.
+	bare := *live
+	bare.ManagedFields = nil
+	if ok, _ := render.Covers(want, &bare); ok {
 		return nil
 	}
-	return apply(ctx, env, want.WithUID(live.UID))
+	return apply(ctx, env, want)
 }
 
 func sameTemplate(want *appsv1ac.StatefulSetApplyConfiguration, live *appsv1.StatefulSet) bool {
@@ -148,11 +145,22 @@ func withLiveTemplate(want *appsv1ac.StatefulSetApplyConfiguration, live *appsv1
 	if ours.Spec == nil || ours.Spec.Template == nil {
 		return want, nil // adopted, never applied by us: there is nothing to keep
 	}
-	want.Spec.Template = ours.Spec.Template
-	return want, nil
+	kept, spec := *want, *want.Spec
+	spec.Template = ours.Spec.Template
+	kept.Spec = &spec
+	return &kept, nil
 }
 
-func apply(ctx context.Context, env *Env, want *appsv1ac.StatefulSetApplyConfiguration) error {
+// apply sends a copy, because the answer is written into what is sent. A StatefulSet
+// that is there is named by its UID, so that no other of its name is touched.
+func apply(ctx context.Context, env *Env, rendered *appsv1ac.StatefulSetApplyConfiguration) error {
+	want := &appsv1ac.StatefulSetApplyConfiguration{}
+	if err := convert(rendered, want); err != nil {
+		return err
+	}
+	if live := env.Observed.StatefulSet; live != nil {
+		want.WithUID(live.UID)
+	}
 	if err := env.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNode), client.ForceOwnership); err != nil {
 		return err
 	}

@@ -34,7 +34,9 @@ func requestCells(r *Run) [][]string {
 			kinds[kind] = true
 		}
 	}
-	share := func(c Requests, kind string) string { return fmt.Sprintf("%.2f", float64(c.ByKind[kind])/float64(r.Nodes)) }
+	share := func(c Requests, kind string) string {
+		return fmt.Sprintf("%.2f", float64(c.ByKind[kind])/float64(r.Nodes))
+	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		cells = append(cells, []string{kind, share(r.Load.Settled, kind), share(r.Update.Requests, kind)})
 	}

@@ -20,7 +20,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		r.beginPlan(s)
 		return nil
 	}
-	if s.rendered && mayHaveStatefulSet(s) {
+	if s.statefulSet != nil && mayHaveStatefulSet(s) {
 		if err := r.repair(ctx, s, env); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func mayAdvance(s *scope) bool {
 func (r *Reconciler) env(s *scope) *task.Env {
 	return &task.Env{
 		Client: r.Client, Live: r.Live,
-		Node: s.node, Observed: s.observed, Wanted: s.wanted, Render: s.input, Config: s.config,
+		Node: s.node, Observed: s.observed, Wanted: s.wanted, Render: s.input, StatefulSet: s.statefulSet, Config: s.config,
 		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Facts: &s.facts,
 	}
 }

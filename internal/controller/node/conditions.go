@@ -8,6 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/planner"
+	"github.com/sei-operator/sei-operator/internal/task"
 )
 
 // deriveConditions sets every condition of the node. All of them are always there.
@@ -121,7 +122,7 @@ func (s *scope) sidecarReady(set conditions.Setter) {
 	case planner.SidecarUnreachable:
 		set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar does not answer")
 	case planner.SidecarNotProbed:
-		if s.sidecar == nil {
+		if _, running := task.SidecarStarted(s.observed.Pod); !running {
 			set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar is not running")
 		}
 	}

@@ -20,7 +20,7 @@ func (r *Reconciler) decide(s *scope) {
 		s.specProblem = err
 		return
 	}
-	s.rendered = true
+	s.statefulSet = sts
 	if s.specProblem = checkOverrides(s.node.Spec.Overrides); s.specProblem != nil {
 		return
 	}

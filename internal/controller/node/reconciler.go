@@ -120,7 +120,7 @@ func (r *Reconciler) run(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Resu
 			return ctrl.Result{}, s.err
 		}
 		if !s.again {
-			return ctrl.Result{RequeueAfter: s.requeueAfter}, nil
+			return s.result(), nil
 		}
 	}
 	return ctrl.Result{RequeueAfter: time.Second}, nil

@@ -3,6 +3,9 @@ package node
 import (
 	"time"
 
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/planner"
@@ -24,11 +27,12 @@ type scope struct {
 	sidecar  sidecar.Sidecar
 	nodeID   string
 
-	input  render.Input
-	config render.Config
-	wanted planner.Wanted
-	// rendered: the node's objects can be rendered.
-	rendered bool
+	input render.Input
+	// statefulSet is what the node's StatefulSet shall be; nil when it cannot be
+	// rendered.
+	statefulSet *appsv1ac.StatefulSetApplyConfiguration
+	config      render.Config
+	wanted      planner.Wanted
 	// specProblem is why the spec cannot be acted on.
 	specProblem error
 
@@ -60,6 +64,16 @@ func (s *scope) comeBackIn(d time.Duration) {
 	if d > 0 && (s.requeueAfter == 0 || d < s.requeueAfter) {
 		s.requeueAfter = d
 	}
+}
+
+// result is when to come back, and before whom: a node with a plan goes first. Said
+// anew each time, or else the priority of the last event would stay with the node.
+func (s *scope) result() ctrl.Result {
+	priority := priorityNormal
+	if s.activePlan() != nil {
+		priority = priorityUnderWay
+	}
+	return ctrl.Result{RequeueAfter: s.requeueAfter, Priority: &priority}
 }
 
 // activePlan is the plan under way; nil when there is none.

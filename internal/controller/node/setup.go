@@ -43,11 +43,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("seinode").
 		For(&v1alpha1.SeiNode{}, builder.WithPredicates(nodeAskedForChange())).
-		Watches(&appsv1.StatefulSet{}, handler.EnqueueRequestsFromMapFunc(sameName)).
+		Watches(&appsv1.StatefulSet{}, underWay{handler.EnqueueRequestsFromMapFunc(sameName)}).
 		Watches(&corev1.Service{}, owned).
 		Watches(&batchv1.Job{}, owned).
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfClaim)).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(nodeOfPod)).
+		Watches(&corev1.Pod{}, underWay{handler.EnqueueRequestsFromMapFunc(nodeOfPod)}).
 		Watches(secretMeta, handler.EnqueueRequestsFromMapFunc(r.nodesOfSecret), builder.OnlyMetadata).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfGenesis)).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(r.nodesPeeringWith), builder.WithPredicates(peerFactsChanged())).
