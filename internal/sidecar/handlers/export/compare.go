@@ -74,7 +74,7 @@ func (j *job) compare(ctx context.Context) error {
 			}
 			page = nil
 		}
-		j.progress(api.Progress{Done: height, Unit: "blocks", Message: "comparing with " + j.params.CanonicalRPC})
+		j.task.Progress(api.Progress{Done: height, Unit: "blocks", Message: "comparing with " + j.params.CanonicalRPC})
 	}
 }
 

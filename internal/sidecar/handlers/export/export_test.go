@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers"
 	"github.com/sei-operator/sei-operator/internal/seid/home"
@@ -193,6 +194,17 @@ func TestExport_BeginsAfterTheSnapshotAndAnewForAnotherPlace(t *testing.T) {
 	}
 }
 
+func TestExport_GoesOnAfterAPublicSidecar(t *testing.T) {
+	f := newFixture(t, 40)
+	if err := os.WriteFile(f.home.Path(".sei-sidecar-last-export.json"), []byte(`{"lastExportedHeight":20}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := handlertest.Must[wire.Exported](t, f.Harness, api.ResultExport, f.params(""))
+	if diff := cmp.Diff(wire.Exported{Pages: 2, LastHeight: 40}, got); diff != "" {
+		t.Errorf("export (-want +got):\n%s", diff)
+	}
+}
+
 func TestExport_OfASilentNode_IsDoneAndOfAPrunedOneIsAnError(t *testing.T) {
 	f := newFixture(t, 25)
 	got := handlertest.Must[wire.Exported](t, f.Harness, api.ResultExport, f.params(`,"rpcEndpoint":"http://127.0.0.1:1"`))
@@ -216,9 +228,14 @@ func TestCompare_StopsAtTheFirstDifferenceWithAReport(t *testing.T) {
 		return f.shadow.appHash(h)
 	}
 	canonical.gas = func(int64) int64 { return 101 }
-	got := handlertest.Must[wire.Exported](t, f.Harness, api.ResultExport, f.params(`,"canonicalRpc":"`+canonical.url+`"`))
-	if diff := cmp.Diff(wire.Exported{Pages: 2, LastHeight: 8, DivergedAt: 8}, got); diff != "" {
-		t.Errorf("result (-want +got):\n%s", diff)
+	id, params := uuid.NewString(), f.params(`,"canonicalRpc":"`+canonical.url+`"`)
+	raw, err := f.RunAs(t, id, api.ResultExport, params)
+	if want := `{"pages":2,"lastHeight":8,"divergedAt":8}`; err != nil || string(raw) != want {
+		t.Errorf("result is %s, %v, want %s", raw, err, want)
+	}
+	// A run after a crash between the end and the storing of the result.
+	if again, err := f.RunAs(t, id, api.ResultExport, params); err != nil || string(again) != string(raw) {
+		t.Errorf("the repeat gave %s, %v, first it was %s", again, err, raw)
 	}
 	want := map[string][]int64{"1-5.compare.ndjson.gz": heights(1, 5), "6-8.compare.ndjson.gz": heights(6, 8), "divergence-8.report.json.gz": {8}}
 	if diff := cmp.Diff(want, f.pages(t)); diff != "" {

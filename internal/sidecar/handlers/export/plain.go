@@ -48,7 +48,7 @@ func (j *job) export(ctx context.Context) error {
 		if err := j.advance(end); err != nil {
 			return err
 		}
-		j.progress(api.Progress{Done: end, Total: head, Unit: "blocks", Message: "exporting block results"})
+		j.task.Progress(api.Progress{Done: end, Total: head, Unit: "blocks", Message: "exporting block results"})
 	}
 }
 

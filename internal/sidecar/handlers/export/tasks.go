@@ -18,11 +18,12 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
+// What other tasks and other sidecars leave in the home.
 const (
 	stateFile  = ".sei-sidecar-last-export.json"
 	heightFile = ".sei-sidecar-snapshot-height"
@@ -61,28 +62,28 @@ func (t *Tasks) run(ctx context.Context, task engine.Task, p wire.ResultExport) 
 		return nil, node.BucketError(err)
 	}
 	defer func() { _ = bucket.Close() }()
-	job := &job{
-		Tasks: t, params: p, bucket: bucket, progress: task.Progress,
-		shadow: rpc.New(cmp.Or(p.RPCEndpoint, t.LocalRPC())),
-	}
-	if job.last, err = t.lastHeight(p); err != nil {
+	job := &job{Tasks: t, params: p, bucket: bucket, task: task, shadow: rpc.New(cmp.Or(p.RPCEndpoint, t.LocalRPC()))}
+	if err := job.resume(); err != nil {
 		return nil, err
 	}
-	if p.CanonicalRPC != "" {
+	switch {
+	case job.divergedAt > 0 && !p.ContinueOnDivergence:
+		// An earlier run came to its end; only its result was lost.
+	case p.CanonicalRPC != "":
 		err = job.compare(ctx)
-	} else {
+	default:
 		err = job.export(ctx)
 	}
-	return wire.Exported{Pages: job.pages, LastHeight: job.last, DivergedAt: job.divergedAt}, node.BucketError(err)
+	return job.exported(), node.BucketError(err)
 }
 
 // job is one run of an export.
 type job struct {
 	*Tasks
-	params   wire.ResultExport
-	bucket   *objectstore.Bucket
-	shadow   *rpc.Client
-	progress func(api.Progress)
+	params wire.ResultExport
+	bucket *objectstore.Bucket
+	shadow *rpc.Client
+	task   engine.Task
 
 	// last is the last height that is safely in the bucket.
 	last       int64
@@ -90,53 +91,89 @@ type job struct {
 	divergedAt int64
 }
 
-// state is where an export goes on.
-type state struct {
-	LastExportedHeight int64  `json:"lastExportedHeight"`
-	Bucket             string `json:"bucket,omitempty"`
-	Prefix             string `json:"prefix,omitempty"`
-}
+// record is where the export to a place goes on. Exports to several places may run
+// at the same time.
+func record(p wire.ResultExport) string { return "export/" + p.Bucket + " " + p.Prefix }
 
-// lastHeight is where this export left off: its own note, or the height of the
-// snapshot the node began with. The note of an export to another place does not
-// count.
-func (t *Tasks) lastHeight(p wire.ResultExport) (int64, error) {
-	data, err := os.ReadFile(t.Node.Home.Path(stateFile))
-	if err == nil {
-		var s state
-		if err := json.Unmarshal(data, &s); err != nil {
-			return 0, fmt.Errorf("reading where the export left off: %w", err)
-		}
-		if s.Bucket == "" || (s.Bucket == p.Bucket && s.Prefix == p.Prefix) {
-			return s.LastExportedHeight, nil
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+// lastHeight is where the export to this place left off: its own record, or the
+// note of a public sidecar, or the height of the snapshot the node began with.
+func (t *Tasks) lastHeight(records engine.Records, p wire.ResultExport) (int64, error) {
+	data, err := records.Get(record(p))
+	if err != nil {
 		return 0, fmt.Errorf("reading where the export left off: %w", err)
 	}
-	data, err = os.ReadFile(t.Node.Home.Path(heightFile))
+	if data != nil {
+		return parseHeight(data)
+	}
+	var noted struct {
+		LastExportedHeight int64 `json:"lastExportedHeight"`
+	}
+	data, err = readIfThere(t.Node.Home.Path(stateFile))
+	if err != nil {
+		return 0, err
+	}
+	if data != nil {
+		if err := json.Unmarshal(data, &noted); err != nil {
+			return 0, fmt.Errorf("reading where the export left off: %w", err)
+		}
+		return noted.LastExportedHeight, nil
+	}
+	if data, err = readIfThere(t.Node.Home.Path(heightFile)); err != nil || data == nil {
+		return 0, err
+	}
+	return parseHeight(data)
+}
+
+func readIfThere(file string) ([]byte, error) {
+	data, err := os.ReadFile(file) //nolint:gosec // a file of the node's home
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return nil, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("reading the snapshot height: %w", err)
+		return nil, fmt.Errorf("reading where to begin: %w", err)
 	}
+	return data, nil
+}
+
+func parseHeight(data []byte) (int64, error) {
 	height, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("reading the snapshot height: %w", err)
+		return 0, fmt.Errorf("reading where to begin: %w", err)
 	}
 	return height, nil
 }
 
-// advance notes that everything up to a height is in the bucket.
-func (j *job) advance(height int64) error {
-	data, err := json.Marshal(state{LastExportedHeight: height, Bucket: j.params.Bucket, Prefix: j.params.Prefix})
+const progressNote = "exported pages"
+
+func (j *job) exported() wire.Exported {
+	return wire.Exported{Pages: j.pages, LastHeight: j.last, DivergedAt: j.divergedAt}
+}
+
+// resume begins where the export to this place left off, with what a killed run of
+// the same task has done already.
+func (j *job) resume() error {
+	last, err := j.lastHeight(j.task.Records, j.params)
 	if err != nil {
-		return fmt.Errorf("noting the export: %w", err)
-	}
-	if err := durable.WriteFile(j.Node.Home.Path(stateFile), data, 0o600); err != nil {
 		return err
 	}
+	var done wire.Exported
+	if _, err := notes.Find(j.task, progressNote, &done); err != nil {
+		return err
+	}
+	j.last, j.pages, j.divergedAt = max(last, done.LastHeight), done.Pages, done.DivergedAt
+	return nil
+}
+
+// advance notes that everything up to a height is in the bucket: first for this
+// task, then for all that come.
+func (j *job) advance(height int64) error {
 	j.last = height
 	j.pages++
+	if err := notes.Keep(j.task, progressNote, j.exported()); err != nil {
+		return err
+	}
+	if err := j.task.Records.Put(record(j.params), strconv.AppendInt(nil, height, 10)); err != nil {
+		return fmt.Errorf("noting the export: %w", err)
+	}
 	return nil
 }

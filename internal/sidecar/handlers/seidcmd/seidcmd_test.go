@@ -3,14 +3,67 @@ package seidcmd_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 )
+
+// TestMain lets this binary be a process that runs a command and is killed.
+func TestMain(m *testing.M) {
+	if binary := os.Getenv("RUN_AND_BE_KILLED"); binary != "" {
+		_, _ = seidcmd.Runner{Path: binary}.Run(context.Background(), seidcmd.Call{})
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestRun_TheChildOfAKilledProcess_DiesToo(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	runner := script(t, "echo $$ > "+pidFile+".new; mv "+pidFile+".new "+pidFile+"; exec sleep 600")
+	parent := exec.CommandContext(t.Context(), os.Args[0])
+	parent.Env = append(os.Environ(), "RUN_AND_BE_KILLED="+runner.Path)
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the child runs", func() bool { _, err := os.Stat(pidFile); return err == nil })
+	data, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	await(t, "the child is gone", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	})
+}
+
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
 
 // script is a stand-in for the binary that does what the shell lines say.
 func script(t *testing.T, lines string) seidcmd.Runner {
