@@ -19,10 +19,12 @@ import (
 	"time"
 )
 
-// Limits on what is kept of a child's output.
+// Limits on what is kept of a child's output, and on how long it may take: no
+// command of ours needs minutes, and one that hangs would hold up all others.
 const (
 	maxStdout = 256 << 20
 	maxStderr = 16 << 10
+	maxTime   = 10 * time.Minute
 )
 
 // passedOn are the variables a child may inherit: how to find programs and
@@ -67,6 +69,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Run runs the binary to its end and gives its standard output.
 func (r Runner) Run(ctx context.Context, call Call) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
 	stdout, stderr := &limited{max: maxStdout}, &tail{max: maxStderr}
 	cmd := exec.CommandContext(ctx, r.Path, call.Args...) //nolint:gosec // the path is the operator's setting, never a task's
 	cmd.Env = environment()
