@@ -73,6 +73,9 @@ func rowsOf(r *Run) []row {
 		{"operator memory, peak of all steps", r.Memory.Peak, inMiB, figure(ref.peak, inMiB), aim(150)},
 		{"operator CPU, load", l.Cost.Operator, inSeconds, figure(ref.operatorCPU, inSeconds), none},
 		{"API server CPU, load", l.Cost.APIServer, inSeconds, figure(ref.apiCPU, inSeconds), none},
+		{"kube-controller-manager CPU, load", l.Cost.ControllerManager, inSeconds, "", none},
+		{"etcd CPU, load", l.Cost.Etcd, inSeconds, "", none},
+		{"kubelets' and sidecars' CPU, load", l.Cost.Bench, inSeconds, "", none},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 )
@@ -140,19 +141,16 @@ func each(names []string, do func(name string) error) error {
 
 // window is a span of time over which things are counted.
 type window struct {
-	from                time.Time
-	operator, apiServer time.Duration
-	metrics             []byte
-	sidecarRequests     int
+	from            time.Time
+	cpu             Cost
+	metrics         []byte
+	sidecarRequests int
 }
 
 func (b *bench) open(ctx context.Context) (*window, error) {
 	v := &window{from: time.Now(), sidecarRequests: len(b.sidecars.Requests(""))}
 	var err error
-	if v.operator, err = cpuTime(b.operator.pid()); err != nil {
-		return nil, err
-	}
-	if v.apiServer, err = cpuTime(b.APIServer.PID); err != nil {
+	if v.cpu, err = b.cpuSoFar(); err != nil {
 		return nil, err
 	}
 	v.metrics, err = b.operator.scrape(ctx)
@@ -161,15 +159,27 @@ func (b *bench) open(ctx context.Context) (*window, error) {
 
 // cost is the CPU time used since the window was opened.
 func (b *bench) cost(v *window) (Cost, error) {
-	operator, err := cpuTime(b.operator.pid())
-	if err != nil {
-		return Cost{}, err
+	now, err := b.cpuSoFar()
+	return Cost{
+		Operator: now.Operator - v.cpu.Operator, APIServer: now.APIServer - v.cpu.APIServer,
+		ControllerManager: now.ControllerManager - v.cpu.ControllerManager, Etcd: now.Etcd - v.cpu.Etcd, Bench: now.Bench - v.cpu.Bench,
+	}, err
+}
+
+// cpuSoFar is the CPU time of all processes since they started.
+func (b *bench) cpuSoFar() (Cost, error) {
+	var c Cost
+	for pid, into := range map[int]*float64{
+		b.operator.pid(): &c.Operator, b.APIServer.PID: &c.APIServer, b.ControllerManager.PID: &c.ControllerManager,
+		b.Etcd.PID: &c.Etcd, os.Getpid(): &c.Bench,
+	} {
+		used, err := cpuTime(pid)
+		if err != nil {
+			return Cost{}, err
+		}
+		*into = used.Seconds()
 	}
-	apiServer, err := cpuTime(b.APIServer.PID)
-	if err != nil {
-		return Cost{}, err
-	}
-	return Cost{Operator: (operator - v.operator).Seconds(), APIServer: (apiServer - v.apiServer).Seconds()}, nil
+	return c, nil
 }
 
 // grown is how far a counter of the operator went up since the window was opened.

@@ -120,10 +120,15 @@ type Hang struct {
 	With    Times `json:"with"`
 }
 
-// Cost is CPU time.
+// Cost is CPU time. All of these share the machine, and with it the time that things
+// take.
 type Cost struct {
-	Operator  float64 `json:"operatorCPU"`
-	APIServer float64 `json:"apiServerCPU"`
+	Operator          float64 `json:"operator"`
+	APIServer         float64 `json:"apiServer"`
+	ControllerManager float64 `json:"controllerManager"`
+	Etcd              float64 `json:"etcd"`
+	// Bench is this process: the kubelets, the sidecars, and the looking on.
+	Bench float64 `json:"bench"`
 }
 
 // Memory is resident memory in MiB.
