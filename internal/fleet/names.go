@@ -37,9 +37,18 @@ const (
 // GenesisName is the name of the ConfigMap with the genesis of the fleet's chain.
 func GenesisName(fleet string) string { return fleet + suffixGenesis }
 
-// ParseGenesisName finds the fleet whose genesis a ConfigMap of this name would hold.
-func ParseGenesisName(name string) (fleet string, ok bool) {
-	return strings.CutSuffix(name, suffixGenesis)
+// FleetOf finds the fleet that a Service or route of this name would belong to.
+func FleetOf(name string) (fleet string, ok bool) {
+	if node, p2p := strings.CutSuffix(name, suffixP2P); p2p {
+		fleet, _, ok = ParseChildName(node)
+		return fleet, ok
+	}
+	for _, suffix := range []string{suffixInternal, suffixExternal, "-evm", "-rpc", "-rest", "-grpc"} {
+		if fleet, ok = strings.CutSuffix(name, suffix); ok && fleet != "" {
+			return fleet, true
+		}
+	}
+	return "", false
 }
 
 // selectorLabels find the fleet's nodes, pods and Services.

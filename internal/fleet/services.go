@@ -14,11 +14,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid"
 )
 
-// The ports of the Service inside the cluster. Only protocols without a session are
-// there: a balanced EVM WebSocket or filter would change nodes under the client.
-const (
-	portNameEVMHTTP = "evm-http"
-)
+// portNameEVMHTTP is the EVM port of the Service inside the cluster. Only protocols
+// without a session are there: a balanced EVM WebSocket would change nodes under the client.
+const portNameEVMHTTP = "evm-http"
 
 // The annotations of the peer-to-peer load balancers.
 const (
@@ -37,13 +35,14 @@ func serves(snd *v1alpha1.SeiNodeDeployment) bool {
 // InternalServiceName is the name of the fleet's Service inside the cluster.
 func InternalServiceName(fleet string) string { return fleet + suffixInternal }
 
-// Services are all Services the fleet shall have, in a fixed order.
-func Services(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) []*corev1ac.ServiceApplyConfiguration {
+// Services are all Services the fleet shall have, in a fixed order. nodes is how many
+// nodes it counts with.
+func Services(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, nodes int) []*corev1ac.ServiceApplyConfiguration {
 	list := []*corev1ac.ServiceApplyConfiguration{internalService(snd)}
-	if PublishesRoutes(snd) {
+	if snd.Spec.Networking.HTTPEnabled() && serves(snd) {
 		list = append(list, externalService(snd))
 	}
-	for ordinal := range int(snd.Spec.Replicas) {
+	for ordinal := range nodes {
 		if p2pAddress(snd, cfg, ordinal) != "" {
 			list = append(list, p2pService(snd, cfg, ordinal))
 		}
@@ -143,10 +142,4 @@ func p2pAddress(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal i
 		return ""
 	}
 	return fmt.Sprintf("%s:%d", p2pHost(snd, cfg, ordinal), seid.PortP2P)
-}
-
-// PublishesRoutes reports whether the fleet's nodes serve anything that routes could
-// lead to, and the fleet asks for it.
-func PublishesRoutes(snd *v1alpha1.SeiNodeDeployment) bool {
-	return snd.Spec.Networking.HTTPEnabled() && serves(snd)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/fleet"
 )
 
-// act brings the nodes to what was decided. A paused fleet's nodes are left alone. One
-// node's trouble does not keep the others waiting.
+// act brings the fleet to what was decided. A paused fleet's nodes are left alone; its
+// networking is not. One node's trouble does not keep the others waiting.
 func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	var errs []error
 	if !s.snd.Spec.Paused {
@@ -28,7 +28,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		}
 		errs = append(errs, r.syncCeremony(ctx, s))
 	}
-	return errors.Join(append(errs, s.judge())...)
+	s.networking.synced = true
+	errs = append(errs, r.syncNetworking(ctx, s), s.judge())
+	return errors.Join(errs...)
 }
 
 // removeSurplus deletes the nodes beyond the wanted number, the highest first. Their

@@ -10,6 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
@@ -91,6 +92,29 @@ func (r *Reconciler) belongings(ctx context.Context, snd *v1alpha1.SeiNodeDeploy
 	}
 	if genesis != nil && metav1.IsControlledBy(genesis, snd) {
 		owned = append(owned, genesis)
+	}
+	services := &corev1.ServiceList{}
+	labelled := []client.ListOption{client.InNamespace(snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: snd.Name}}
+	if err := r.Client.List(ctx, services, labelled...); err != nil {
+		return nil, fmt.Errorf("listing the fleet's Services: %w", err)
+	}
+	for i := range services.Items {
+		if metav1.IsControlledBy(&services.Items[i], snd) {
+			owned = append(owned, &services.Items[i])
+		}
+	}
+	served, err := r.routes.served(ctx, false, r.Clock.Now())
+	if err != nil || !served {
+		return owned, err
+	}
+	routes := &gatewayv1.HTTPRouteList{}
+	if err := r.Client.List(ctx, routes, labelled...); err != nil {
+		return nil, fmt.Errorf("listing the fleet's routes: %w", err)
+	}
+	for i := range routes.Items {
+		if metav1.IsControlledBy(&routes.Items[i], snd) {
+			owned = append(owned, &routes.Items[i])
+		}
 	}
 	return owned, nil
 }

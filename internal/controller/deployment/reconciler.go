@@ -55,6 +55,7 @@ type Reconciler struct {
 	executor *plan.Executor[*ceremony.Env]
 	latch    events.Latch
 	written  written
+	routes   *routeWatch
 }
 
 // init makes the parts that the reconciler owns.

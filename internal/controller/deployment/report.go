@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
@@ -22,6 +23,10 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 		s.deriveRollout()
 	}
 	s.deriveConditions()
+	if s.networking.synced {
+		s.deriveNetworking(r.Platform)
+	}
+	s.networkingReady(conditions.For(&s.snd.Status.Conditions, s.snd.Generation, s.now), r.Platform)
 	s.snd.Status.Phase = s.phase()
 	s.snd.Status.ObservedGeneration = s.snd.Generation
 	result, err := s.snapshot.Patch(ctx, r.Client, s.snd)

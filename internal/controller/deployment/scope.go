@@ -56,6 +56,8 @@ type scope struct {
 	// nodes is how the members are judged; after act, as it left them.
 	nodes []fleet.Node
 
+	networking networking
+
 	// told are the events of what was done in this pass.
 	told []events.Event
 

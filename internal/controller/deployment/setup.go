@@ -33,16 +33,19 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 	if err != nil {
 		return fmt.Errorf("indexing SeiNodes by fleet: %w", err)
 	}
-	err = ctrl.NewControllerManagedBy(mgr).
+	built, err := ctrl.NewControllerManagedBy(mgr).
 		Named("seinodedeployment").
 		For(&v1alpha1.SeiNodeDeployment{}, builder.WithPredicates(askedForChange())).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(fleetOfNode), builder.WithPredicates(nodeFactsChanged())).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.fleetsOfGenesis)).
+		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(
+			func(_ context.Context, o client.Object) []reconcile.Request { return fleetOfObject(o) })).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
-		Complete(r)
+		Build(r)
 	if err != nil {
 		return fmt.Errorf("setting up the SeiNodeDeployment controller: %w", err)
 	}
+	r.routes = &routeWatch{mapper: mgr.GetRESTMapper(), cache: mgr.GetCache(), controller: built}
 	return nil
 }
 
@@ -58,6 +61,16 @@ func controllingFleet(o client.Object) []string {
 // fleet's node should be.
 func fleetOfNode(_ context.Context, o client.Object) []reconcile.Request {
 	name, _, ok := fleet.ParseChildName(o.GetName())
+	if !ok {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// fleetOfObject maps a Service or route to the fleet of its name: also one that stands
+// where the fleet's should be.
+func fleetOfObject(o client.Object) []reconcile.Request {
+	name, ok := fleet.FleetOf(o.GetName())
 	if !ok {
 		return nil
 	}

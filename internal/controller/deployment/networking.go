@@ -1,0 +1,134 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/render"
+)
+
+// syncNetworking brings the fleet's Services and routes to what is asked for, and
+// removes what no longer is. Nothing of it waits for DNS or for the nodes.
+func (r *Reconciler) syncNetworking(ctx context.Context, s *scope) error {
+	err := errors.Join(r.syncServices(ctx, s), r.syncRoutes(ctx, s))
+	s.networking.failed = err
+	return err
+}
+
+func (r *Reconciler) syncServices(ctx context.Context, s *scope) error {
+	wanted := map[string]bool{}
+	var errs []error
+	for _, want := range fleet.Services(s.snd, r.Platform, s.countNodes()) {
+		name := ptr.Deref(want.Name, "")
+		wanted[name] = true
+		live, err := cached(ctx, r.Client, s.snd.Namespace, name, &corev1.Service{})
+		if err == nil {
+			err = r.syncObject(ctx, s, "Service", want, asObject(live))
+		}
+		errs = append(errs, err)
+	}
+	list := &corev1.ServiceList{}
+	errs = append(errs, r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: s.snd.Name}))
+	for i := range list.Items {
+		errs = append(errs, r.removeUnwanted(ctx, s, wanted, &list.Items[i]))
+	}
+	return errors.Join(errs...)
+}
+
+// countNodes is how many ordinals have Services. A paused fleet keeps those of the
+// nodes that it may not remove yet.
+func (s *scope) countNodes() int {
+	count := int(s.snd.Spec.Replicas)
+	if s.snd.Spec.Paused && len(s.surplus) > 0 {
+		count = max(count, ordinalOf(s.surplus[0])+1)
+	}
+	return count
+}
+
+func (r *Reconciler) syncRoutes(ctx context.Context, s *scope) error {
+	routes := fleet.Routes(s.snd, r.Platform)
+	served, err := r.routes.served(ctx, len(routes) > 0, s.now)
+	s.networking.routesServed = served
+	if err != nil || !served {
+		if len(routes) > 0 {
+			s.comeBackIn(routesInterval)
+		}
+		return err
+	}
+	wanted := map[string]bool{}
+	var errs []error
+	for _, want := range routes {
+		name := ptr.Deref(want.Name, "")
+		wanted[name] = true
+		live, err := cached(ctx, r.Client, s.snd.Namespace, name, &gatewayv1.HTTPRoute{})
+		if err == nil {
+			err = r.syncObject(ctx, s, "HTTPRoute", want, asObject(live))
+		}
+		errs = append(errs, err)
+	}
+	list := &gatewayv1.HTTPRouteList{}
+	errs = append(errs, r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: s.snd.Name}))
+	for i := range list.Items {
+		errs = append(errs, r.removeUnwanted(ctx, s, wanted, &list.Items[i]))
+	}
+	return errors.Join(errs...)
+}
+
+// asObject turns a typed nil into none.
+func asObject[T any, P interface {
+	*T
+	client.Object
+}](obj P) client.Object {
+	if obj == nil {
+		return nil
+	}
+	return obj
+}
+
+// syncObject applies one object if what is there does not hold all of it.
+func (r *Reconciler) syncObject(ctx context.Context, s *scope, kind string, want runtime.ApplyConfiguration, live client.Object) error {
+	if live != nil {
+		if problem := fleet.MayAdopt(s.snd, kind, live); problem != "" {
+			s.networking.problems = append(s.networking.problems, problem)
+			return nil
+		}
+		if live.GetDeletionTimestamp() != nil {
+			return nil
+		}
+		if ok, _ := render.Covers(want, live); ok {
+			return nil
+		}
+	}
+	err := r.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
+	if apierrors.IsInvalid(err) {
+		s.networking.problems = append(s.networking.problems, err.Error())
+		return nil // trying again changes nothing; the configuration has to
+	}
+	if err != nil {
+		return fmt.Errorf("applying a %s of the fleet: %w", kind, err)
+	}
+	return nil
+}
+
+// removeUnwanted deletes an object of the fleet's own that is no longer asked for.
+func (r *Reconciler) removeUnwanted(ctx context.Context, s *scope, wanted map[string]bool, live client.Object) error {
+	if wanted[live.GetName()] || !metav1.IsControlledBy(live, s.snd) || live.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	uid := live.GetUID()
+	if err := r.Client.Delete(ctx, live, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting %T %s: %w", live, live.GetName(), err)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package fleet_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/platform"
+)
+
+func publishing() *platform.Config {
+	cfg := platform.Default()
+	cfg.Gateway.Name, cfg.Gateway.Namespace, cfg.Gateway.Domain, cfg.Gateway.P2PDomain = "gw", "gateways", "sei.example", "p2p.example"
+	return cfg
+}
+
+func serviceNames(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) []string {
+	var names []string
+	for _, s := range fleet.Services(snd, cfg, int(snd.Spec.Replicas)) {
+		names = append(names, ptr.Deref(s.Name, ""))
+	}
+	return names
+}
+
+func TestServices_AreWhatIsAskedFor(t *testing.T) {
+	http, tcp := &v1alpha1.HTTPNetworking{}, &v1alpha1.TCPNetworking{}
+	cases := map[string]struct {
+		net    *v1alpha1.NetworkingSpec
+		cfg    *platform.Config
+		change func(*v1alpha1.SeiNodeDeployment)
+		want   []string
+		routes int
+	}{
+		"private":              {nil, publishing(), nil, []string{"rpc-internal"}, 0},
+		"empty means http":     {&v1alpha1.NetworkingSpec{}, publishing(), nil, []string{"rpc-internal", "rpc-external"}, 4},
+		"tcp only":             {&v1alpha1.NetworkingSpec{TCP: tcp}, publishing(), nil, []string{"rpc-internal", "rpc-0-p2p", "rpc-1-p2p", "rpc-2-p2p"}, 0},
+		"both":                 {&v1alpha1.NetworkingSpec{HTTP: http, TCP: tcp}, publishing(), nil, []string{"rpc-internal", "rpc-external", "rpc-0-p2p", "rpc-1-p2p", "rpc-2-p2p"}, 4},
+		"no domains":           {&v1alpha1.NetworkingSpec{HTTP: http, TCP: tcp}, platform.Default(), nil, []string{"rpc-internal", "rpc-external"}, 0},
+		"validators, no route": {&v1alpha1.NetworkingSpec{}, publishing(), asValidators, []string{"rpc-internal"}, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			snd := rpcFleet()
+			snd.Spec.Networking = tc.net
+			if tc.change != nil {
+				tc.change(snd)
+			}
+			if diff := cmp.Diff(tc.want, serviceNames(snd, tc.cfg)); diff != "" {
+				t.Errorf("Services (-want +got):\n%s", diff)
+			}
+			if got := len(fleet.Routes(snd, tc.cfg)); got != tc.routes {
+				t.Errorf("%d routes, want %d", got, tc.routes)
+			}
+		})
+	}
+}
+
+func asValidators(s *v1alpha1.SeiNodeDeployment) {
+	s.Spec.Template.Spec.FullNode, s.Spec.Template.Spec.Validator = nil, &v1alpha1.ValidatorSpec{}
+}
+
+// What the operator makes must wake up the fleet it belongs to.
+func TestFleetOf_FindsTheFleetOfEverythingItMakes(t *testing.T) {
+	snd := rpcFleet()
+	snd.Spec.Networking = &v1alpha1.NetworkingSpec{HTTP: &v1alpha1.HTTPNetworking{}, TCP: &v1alpha1.TCPNetworking{}}
+	names := serviceNames(snd, publishing())
+	for _, r := range fleet.Routes(snd, publishing()) {
+		names = append(names, ptr.Deref(r.Name, ""))
+	}
+	for _, name := range names {
+		if owner, ok := fleet.FleetOf(name); !ok || owner != "rpc" {
+			t.Errorf("%s belongs to %q", name, owner)
+		}
+	}
+	for _, name := range []string{"rpc-0", "x-p2p", "-internal", "other"} {
+		if owner, ok := fleet.FleetOf(name); ok {
+			t.Errorf("%s belongs to %q", name, owner)
+		}
+	}
+}
+
+func TestPublished_ListsWhatTheOutsideSees(t *testing.T) {
+	snd, cfg := rpcFleet(), publishing()
+	cfg.Gateway.PublicDomain = "public.example"
+	snd.Spec.Networking = &v1alpha1.NetworkingSpec{}
+	got := fleet.Published(snd, cfg, true)
+	want := []v1alpha1.RouteStatus{{Hostname: "rpc-evm.sei.example", Protocol: "evm"}, {Hostname: "rpc-evm.sei.public.example", Protocol: "evm"}}
+	if len(got.Routes) != 8 || !slices.Equal(got.Routes[:2], want) {
+		t.Errorf("routes %+v", got.Routes)
+	}
+	if got := fleet.Published(snd, cfg, false); got != nil {
+		t.Errorf("without the Gateway API: %+v", got)
+	}
+	asValidators(snd)
+	if fleet.Endpoints(snd, []string{"rpc-0"}) != nil || fleet.PerPodServices(snd, []string{"rpc-0"}) != nil {
+		t.Error("validators serve nothing")
+	}
+}

@@ -1,0 +1,255 @@
+package fleet
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/test/envtest"
+)
+
+// newPublishingWorld makes a world whose operator knows a Gateway and domains.
+func newPublishingWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.platform.Gateway.Name, w.platform.Gateway.Namespace = "public", "gateways"
+	w.platform.Gateway.Domain, w.platform.Gateway.PublicDomain = "sei.example", "public.example"
+	w.platform.Gateway.P2PDomain = "p2p.example"
+	w.startOperator()
+	return w
+}
+
+// installGatewayAPI serves HTTPRoutes until the test ends.
+func (w *world) installGatewayAPI() {
+	w.t.Helper()
+	w.InstallGatewayAPI(w.t)
+	w.t.Cleanup(func() {
+		w.stop()
+		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "httproutes.gateway.networking.k8s.io"}}
+		if err := w.Client.Delete(context.Background(), crd); client.IgnoreNotFound(err) != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+func ports(s *corev1.Service) map[string]int32 {
+	found := map[string]int32{}
+	for _, p := range s.Spec.Ports {
+		found[p.Name] = p.Port
+	}
+	return found
+}
+
+func (w *world) awaitService(name string, condition func(*corev1.Service) bool) *corev1.Service {
+	w.t.Helper()
+	return envtest.WaitFor(w.t, w.Env, w.ns, name, func(s *corev1.Service) bool { return s != nil && condition(s) })
+}
+
+func TestNetworking_PrivateFleet_HasAnInternalServiceThatIsKeptInShape(t *testing.T) {
+	w := newOperatedWorld(t)
+	got := w.bringUp(rpc("rpc", 2))
+	service := w.awaitService("rpc-internal", func(*corev1.Service) bool { return true })
+	if diff := cmp.Diff(map[string]int32{"rpc": 26657, "evm-http": 8545, "rest": 1317}, ports(service)); diff != "" {
+		t.Errorf("ports (-want +got):\n%s", diff)
+	}
+	if service.Spec.PublishNotReadyAddresses || !maps.Equal(service.Spec.Selector, map[string]string{v1alpha1.LabelDeployment: "rpc"}) {
+		t.Errorf("spec %+v", service.Spec)
+	}
+	status := got.Status
+	if status.InternalService.Name != "rpc-internal" || len(status.PerPodServices) != 2 || status.PerPodServices[1].Ports.EVMWS != 8546 ||
+		status.Endpoints.TendermintRPC != "http://rpc-internal."+w.ns+".svc:26657" ||
+		status.Endpoints.Nodes[1].EVMWS != "ws://rpc-1."+w.ns+".svc:8546" || status.NetworkingStatus != nil ||
+		!is(got, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingDisabled) {
+		t.Errorf("status %+v", status)
+	}
+	before := service.DeepCopy()
+	service.Spec.Ports[0].TargetPort = intstr.FromInt32(1)
+	service.Spec.Selector["extra"] = "x"
+	service.Spec.Selector[v1alpha1.LabelDeployment] = "theirs"
+	if err := w.Client.Patch(t.Context(), service, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	w.awaitService("rpc-internal", func(s *corev1.Service) bool { return s.Spec.Selector[v1alpha1.LabelDeployment] == "rpc" })
+	w.delete(service)
+	envtest.WaitReplaced(t, w.Env, service, func(*corev1.Service) bool { return true })
+	// The node's own Service carries the fleet's label too; it is not ours to remove.
+	w.awaitService("rpc-0", func(*corev1.Service) bool { return true })
+}
+
+func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThere(t *testing.T) {
+	w := newPublishingWorld(t)
+	snd := rpc("rpc", 1)
+	snd.Spec.Networking = &v1alpha1.NetworkingSpec{}
+	w.create(snd)
+	got := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return settled(s) && is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonCRDNotInstalled)
+	})
+	if got.Status.NetworkingStatus != nil {
+		t.Errorf("published %+v", got.Status.NetworkingStatus)
+	}
+	w.installGatewayAPI()
+	w.forceWrite("rpc")
+	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionTrue, v1alpha1.ReasonHTTPRoutesPublished)
+	})
+
+	// What the routes are.
+	evm := envtest.WaitFor(t, w.Env, w.ns, "rpc-evm", func(r *gatewayv1.HTTPRoute) bool { return r != nil })
+	wantHosts := []gatewayv1.Hostname{"rpc-evm.sei.example", gatewayv1.Hostname("rpc-evm." + w.ns + ".public.example")}
+	if diff := cmp.Diff(wantHosts, evm.Spec.Hostnames); diff != "" {
+		t.Errorf("host names (-want +got):\n%s", diff)
+	}
+	if len(evm.Spec.Rules) != 2 || string(evm.Spec.Rules[0].Matches[0].Headers[0].Name) != "Upgrade" ||
+		*evm.Spec.Rules[0].BackendRefs[0].Port != 8546 || *evm.Spec.Rules[1].BackendRefs[0].Port != 8545 ||
+		evm.Spec.ParentRefs[0].Name != "public" || *evm.Spec.ParentRefs[0].Namespace != "gateways" {
+		t.Errorf("spec %+v", evm.Spec)
+	}
+	external := w.awaitService("rpc-external", func(*corev1.Service) bool { return true })
+	grpc := slices.IndexFunc(external.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == "grpc" })
+	if grpc < 0 || external.Spec.Ports[grpc].AppProtocol == nil || *external.Spec.Ports[grpc].AppProtocol != "kubernetes.io/h2c" {
+		t.Errorf("ports %+v", external.Spec.Ports)
+	}
+	published := w.fleet("rpc").Status.NetworkingStatus
+	if len(published.Routes) != 8 || published.Routes[0] != (v1alpha1.RouteStatus{Hostname: "rpc-evm.sei.example", Protocol: "evm"}) {
+		t.Errorf("published %+v", published)
+	}
+
+	// Drift is repaired, and a settled fleet is silent.
+	before := evm.DeepCopy()
+	evm.Spec.Hostnames = []gatewayv1.Hostname{"theirs.example"}
+	if err := w.Client.Patch(t.Context(), evm, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	evm = envtest.WaitFor(t, w.Env, w.ns, "rpc-evm", func(r *gatewayv1.HTTPRoute) bool { return r != nil && len(r.Spec.Hostnames) == 2 })
+	w.delete(evm)
+	envtest.WaitReplaced(t, w.Env, evm, func(*gatewayv1.HTTPRoute) bool { return true })
+	w.forceReconcile("rpc", 100)
+	mark := w.recorder.Mark()
+	for i := range 5 {
+		w.forceReconcile("rpc", i)
+	}
+	w.recorder.Since(mark).Writes().In(w.ns).RequireNone(t, "writes of a settled fleet with routes")
+
+	// Switched off, it all goes.
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Networking = nil })
+	for _, name := range []string{"rpc-evm", "rpc-rpc", "rpc-rest", "rpc-grpc"} {
+		envtest.WaitGone[gatewayv1.HTTPRoute](t, w.Env, w.ns, name)
+	}
+	envtest.WaitGone[corev1.Service](t, w.Env, w.ns, "rpc-external")
+	off := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.NetworkingStatus == nil })
+	if !is(off, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingDisabled) {
+		t.Errorf("conditions %+v", off.Status.Conditions)
+	}
+}
+
+func TestNetworking_TCP_EveryNodeHasALoadBalancerAndAStableAddress(t *testing.T) {
+	w := newPublishingWorld(t)
+	snd := rpc("rpc", 2)
+	snd.Spec.Networking = &v1alpha1.NetworkingSpec{TCP: &v1alpha1.TCPNetworking{}}
+	got := w.bringUp(snd)
+	lb := w.awaitService("rpc-1-p2p", func(*corev1.Service) bool { return true })
+	if lb.Spec.Type != corev1.ServiceTypeLoadBalancer || lb.Spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal ||
+		*lb.Spec.AllocateLoadBalancerNodePorts || lb.Spec.Selector[v1alpha1.LabelNode] != "rpc-1" ||
+		lb.Annotations["external-dns.alpha.kubernetes.io/hostname"] != "rpc-1-p2p.pacific-1.p2p.example" ||
+		lb.Annotations["service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"] != "ip" || !metav1.IsControlledBy(lb, got) {
+		t.Errorf("load balancer %+v %+v", lb.ObjectMeta, lb.Spec)
+	}
+	if address := w.node("rpc-1").Spec.ExternalAddress; address != "rpc-1-p2p.pacific-1.p2p.example:26656" {
+		t.Errorf("external address %q", address)
+	}
+	want := []v1alpha1.P2PEndpointStatus{
+		{Ordinal: 0, SeiNodeName: "rpc-0", Hostname: "rpc-0-p2p.pacific-1.p2p.example:26656"},
+		{Ordinal: 1, SeiNodeName: "rpc-1", Hostname: "rpc-1-p2p.pacific-1.p2p.example:26656"},
+	}
+	if diff := cmp.Diff(want, got.Status.NetworkingStatus.P2PEndpoints); diff != "" {
+		t.Errorf("endpoints (-want +got):\n%s", diff)
+	}
+	if !is(got, v1alpha1.ConditionNetworkingReady, metav1.ConditionTrue, v1alpha1.ReasonP2PEndpointsApplied) {
+		t.Errorf("conditions %+v", got.Status.Conditions)
+	}
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Replicas = 1 })
+	envtest.WaitGone[corev1.Service](t, w.Env, w.ns, "rpc-1-p2p")
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Networking = nil })
+	envtest.WaitGone[corev1.Service](t, w.Env, w.ns, "rpc-0-p2p")
+	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == "" })
+}
+
+func TestNetworking_WhatCannotBePublished_IsSaidSo(t *testing.T) {
+	cases := map[string]struct {
+		bare bool
+		net  v1alpha1.NetworkingSpec
+		role func(*v1alpha1.SeiNodeSpec)
+		want string
+	}{
+		"validators":    {false, v1alpha1.NetworkingSpec{}, asValidator, "a validator serves nothing that routes could lead to"},
+		"no gateway":    {true, v1alpha1.NetworkingSpec{}, nil, "names no Gateway: set gateway.name"},
+		"no p2p domain": {true, v1alpha1.NetworkingSpec{TCP: &v1alpha1.TCPNetworking{}}, nil, "set gateway.p2pDomain"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			make := newPublishingWorld
+			if tc.bare {
+				make = newOperatedWorld
+			}
+			w := make(t)
+			snd := rpc("f", 1)
+			snd.Spec.Networking = &tc.net
+			if tc.role != nil {
+				tc.role(&snd.Spec.Template.Spec)
+			}
+			w.create(snd)
+			got := w.await("f", func(s *v1alpha1.SeiNodeDeployment) bool {
+				return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNoEffectiveRoutes)
+			})
+			if text := message(got, v1alpha1.ConditionNetworkingReady); !strings.Contains(text, tc.want) {
+				t.Errorf("message %q", text)
+			}
+		})
+	}
+}
+
+func asValidator(s *v1alpha1.SeiNodeSpec) { s.FullNode, s.Validator = nil, &v1alpha1.ValidatorSpec{} }
+
+func TestNetworking_AForeignServiceUnderOurName_IsLeftAloneAndNamed(t *testing.T) {
+	w := newOperatedWorld(t)
+	theirs := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "rpc-internal"}, Spec: corev1.ServiceSpec{
+		Selector: map[string]string{"app": "theirs"}, Ports: []corev1.ServicePort{{Name: "x", Port: 1}},
+	}}
+	w.create(theirs)
+	w.create(rpc("rpc", 1))
+	got := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingFailed)
+	})
+	if text := message(got, v1alpha1.ConditionNetworkingReady); !strings.Contains(text, "Service rpc-internal is there already") {
+		t.Errorf("message %q", text)
+	}
+	w.delete(theirs)
+	envtest.WaitReplaced(t, w.Env, theirs, func(s *corev1.Service) bool { return s.Spec.Selector[v1alpha1.LabelDeployment] == "rpc" })
+}
+
+func TestNetworking_Retain_KeepsServicesForTheNextFleet(t *testing.T) {
+	w := newOperatedWorld(t)
+	snd := rpc("rpc", 1)
+	snd.Spec.DeletionPolicy = v1alpha1.VolumeRetain
+	w.bringUp(snd)
+	uid := w.awaitService("rpc-internal", func(*corev1.Service) bool { return true }).UID
+	w.delete(w.fleet("rpc"))
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.ns, "rpc")
+	kept := w.awaitService("rpc-internal", func(s *corev1.Service) bool { return len(s.OwnerReferences) == 0 })
+	if kept.UID != uid {
+		t.Error("the Service was replaced")
+	}
+	again := w.bringUp(rpc("rpc", 1))
+	w.awaitService("rpc-internal", func(s *corev1.Service) bool { return s.UID == uid && metav1.IsControlledBy(s, again) })
+}
