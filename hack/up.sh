@@ -59,8 +59,9 @@ show() {
   local name phase ready doing line
   while IFS='|' read -r name phase ready doing; do
     [[ -n $name ]] || continue
-    line="$phase${ready:+, $ready}"
-    [[ $ready == InSync ]] || line+="${doing:+ - ${doing%%, since*}}"
+    line=$phase
+    if [[ $phase == Running ]]; then line+=", $ready"; fi
+    if [[ $doing == *": task "* ]]; then line+=": ${doing#*: }" line=${line%%, since*}; fi
     if [[ ${shown[$name]-} != "$line" ]]; then
       shown[$name]=$line
       say "$(printf '%-12s %s' "$name" "$line")"
@@ -114,9 +115,13 @@ First block after ${first_block:-$SECONDS} s, everything in sync after $SECONDS 
   export KUBECONFIG=$state/kubeconfig PATH=$bin:\$PATH
 
 Three things to try next:
-  kubectl -n $namespace delete pod validator-0-0                # and watch it come back: kubectl -n $namespace get snode -w
-  kubectl -n $namespace patch snode full --type=merge -p '{"spec":{"image":"localhost/sei-operator/seid:next"}}'
-  kubectl -n $namespace describe snode full                     # what the operator did, and why
+  Lose a validator, and watch it come back:
+    kubectl -n $namespace delete pod validator-0-0 && kubectl -n $namespace get snode -w
+  Roll the validators to another image, one by one:
+    kubectl -n $namespace patch snd validator --type=merge -p '{"spec":{"template":{"spec":{"image":"localhost/sei-operator/seid:next"}}}}'
+    kubectl -n $namespace get snd -w
+  Read what the operator did, and why:
+    kubectl -n $namespace describe snode full
 
 make down ends it all.
 END
