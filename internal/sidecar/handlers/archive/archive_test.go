@@ -218,6 +218,7 @@ func FuzzUnpack(f *testing.F) {
 		_, _ = w.Write([]byte("data")[:h.Size])
 		f.Add(raw.Bytes())
 	}
+	zipped := gzip.NewWriter(nil) // one for all: it is large
 	f.Fuzz(func(t *testing.T, data []byte) {
 		parent := t.TempDir()
 		target := filepath.Join(parent, "target")
@@ -225,7 +226,7 @@ func FuzzUnpack(f *testing.F) {
 			t.Fatal(err)
 		}
 		var wrapped bytes.Buffer
-		zipped := gzip.NewWriter(&wrapped)
+		zipped.Reset(&wrapped)
 		if _, err := zipped.Write(data); err != nil {
 			t.Fatal(err)
 		}
