@@ -94,6 +94,25 @@ func TestNeedsRestart_UnlessEveryChangeIsHarmless(t *testing.T) {
 	}
 }
 
+func TestNeedsRestart_ForTheFirstPeersOnly(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		old, now any
+		want     bool
+	}{
+		{"first peers", "", peerA, true},
+		{"first peers of a new key", nil, peerA, true},
+		{"another peer", peerA, peerA + "," + peerB, false},
+		{"no peer left", peerA, "", false},
+	} {
+		place := config.Place{File: "config.toml", Path: "p2p.persistent-peers"}
+		changed := []config.ChangedKey{{Place: place, Key: "network.p2p.persistent_peers", Old: c.old, New: c.now}}
+		if got := config.NeedsRestart(changed); got != c.want {
+			t.Errorf("%s: needs restart %t, want %t", c.name, got, c.want)
+		}
+	}
+}
+
 func TestSetPeers_ReplacesAndRemovesDoubles(t *testing.T) {
 	out, err := config.SetPeers(initFiles(t, "full"), []string{peerB, peerA, peerB})
 	if err != nil {

@@ -50,7 +50,8 @@ func sameValue(unified string, a, b any) bool {
 
 // NeedsRestart reports whether seid has to be started anew for any of the
 // changes to count. The engine's own notes and the settings of the command line
-// are no matter to a running node.
+// are no matter to a running node, and further peers can wait for its next start.
+// Its first ones cannot: a node without any would stay alone until then.
 func NeedsRestart(changed []ChangedKey) bool {
 	return slices.ContainsFunc(changed, func(c ChangedKey) bool {
 		switch {
@@ -58,9 +59,15 @@ func NeedsRestart(changed []ChangedKey) bool {
 			return false
 		case c.Place.File == AppToml && strings.HasPrefix(c.Place.Path, "sei."):
 			return false
+		case c.Key == keyPersistentPeers:
+			return isEmpty(c.Old) && !isEmpty(c.New)
 		case c.Key != "" && registry[c.Key].HotReload:
 			return false
 		}
 		return true
 	})
 }
+
+const keyPersistentPeers = "network.p2p.persistent_peers"
+
+func isEmpty(value any) bool { return value == nil || value == "" }
