@@ -79,7 +79,7 @@ bench: ## Measure the operator with 100 and 500 nodes on the embedded control pl
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests on a real Kubernetes node
-	@$(GOTESTSUM) -- -count=1 -timeout 60m ./test/e2e
+	@$(GOTESTSUM) -- -count=1 -parallel 3 -timeout 60m ./test/e2e
 
 ##@ Run
 .PHONY: up

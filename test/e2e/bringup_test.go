@@ -33,13 +33,7 @@ func TestNetwork_OperatorKilledOnTheWay_ComesUp(t *testing.T) {
 	if full.Status.NodeID == "" || full.Status.NodeID == validator.Status.NodeID {
 		t.Errorf("node ids %q and %q", validator.Status.NodeID, full.Status.NodeID)
 	}
-	info, err := s.rpc("full").NetInfo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.Connected() != 1 {
-		t.Errorf("the full node has %d peers, want the validator", info.Connected())
-	}
+	s.awaitPeers("full", 1)
 	s.awaitBlocks("full", 3)
 	if pod := s.pod("validator"); restarts(pod, "seid") != 0 || restarts(pod, "sidecar") != 0 {
 		t.Errorf("containers of the validator were started more than once: %+v", pod.Status.ContainerStatuses)

@@ -227,3 +227,15 @@ func (s *scenario) awaitBlocks(node string, more int64) {
 	s.t.Helper()
 	s.awaitHeight(node, s.height(node)+more)
 }
+
+// awaitPeers waits until the node is connected to others.
+func (s *scenario) awaitPeers(node string, count int) {
+	s.t.Helper()
+	await(s.t, inSyncTimeout, fmt.Sprintf("%s to have %d peers", node, count), func(ctx context.Context) (bool, string, error) {
+		info, err := s.rpc(node).NetInfo(ctx)
+		if err != nil {
+			return false, "", err
+		}
+		return info.Connected() >= count, fmt.Sprintf("%d peers", info.Connected()), nil
+	})
+}
