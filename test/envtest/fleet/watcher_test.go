@@ -2,8 +2,11 @@ package fleet
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,8 +23,10 @@ type watcher struct {
 	nodes map[string]*v1alpha1.SeiNode
 	// hurt are the nodes that were taken down by a change of their spec.
 	hurt map[string]bool
-	// most is the highest number of them ever seen at once.
-	most int
+	// most is the highest number of them ever seen at once, and worst who they were.
+	most  int
+	worst []string
+	seen  int
 }
 
 func (w *world) watchNodes() *watcher {
@@ -62,8 +67,9 @@ func (o *watcher) see(kind watch.EventType, node *v1alpha1.SeiNode) {
 		delete(o.hurt, node.Name)
 	}
 	if len(o.hurt) > o.most {
-		o.most = len(o.hurt)
+		o.most, o.worst = len(o.hurt), slices.Sorted(maps.Keys(o.hurt))
 	}
+	o.seen++
 }
 
 // up is a node that serves and has nothing ahead of it.
@@ -77,7 +83,7 @@ func (o *watcher) require(t *testing.T, allowed int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.most > allowed {
-		t.Errorf("%d nodes that were in sync were taken down at once, allowed %d", o.most, allowed)
+		t.Errorf("%d nodes that were in sync were taken down at once, allowed %d: %v", o.most, allowed, o.worst)
 	}
 }
 
@@ -85,4 +91,21 @@ func (o *watcher) reset() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.most = len(o.hurt)
+}
+
+// progress waits until some more events were seen, or a moment has passed: steps of a
+// test come at moments that have nothing to do with one another.
+func (o *watcher) progress(events int, atMost time.Duration) {
+	count := func() int { o.mu.Lock(); defer o.mu.Unlock(); return o.seen }
+	goal := count() + events
+	timeout, tick := time.NewTimer(atMost), time.NewTicker(2*time.Millisecond)
+	defer timeout.Stop()
+	defer tick.Stop()
+	for count() < goal {
+		select {
+		case <-timeout.C:
+			return
+		case <-tick.C:
+		}
+	}
 }

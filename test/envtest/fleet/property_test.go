@@ -1,0 +1,141 @@
+package fleet
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/test/envtest/podsim"
+)
+
+// The images a random fleet is told to run. The last one never starts.
+var images = []string{"seid:a", "seid:b", "seid:c", "seid:bad"}
+
+// storm does random things to a fleet of up to five nodes.
+type storm struct {
+	*world
+	random *rand.Rand
+	watch  *watcher
+	// mend are the troubles made, each with its cure.
+	mend []func()
+	log  []string
+}
+
+func (s *storm) note(format string, args ...any) { s.log = append(s.log, fmt.Sprintf(format, args...)) }
+
+// step does one random thing.
+func (s *storm) step() {
+	switch s.random.IntN(12) {
+	case 0, 1, 2:
+		to := images[s.random.IntN(len(images))]
+		s.note("image %s", to)
+		s.edit("rpc", image(to))
+	case 3, 4:
+		to := int32(3 + s.random.IntN(3))
+		s.note("scale %d", to)
+		s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) { f.Spec.Replicas = to })
+	case 5:
+		paused := s.random.IntN(2) == 0
+		s.note("paused %v", paused)
+		s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) { f.Spec.Paused = paused })
+	case 6, 7:
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: s.node() + "-0"}}
+		s.note("kill %s", pod.Name)
+		if err := s.Client.Delete(s.t.Context(), pod); client.IgnoreNotFound(err) != nil {
+			s.t.Fatal(err)
+		}
+	case 8:
+		name := s.node()
+		s.note("out of sync %s", name)
+		s.sidecars.SetInSync(s.key(name), false)
+		s.mend = append(s.mend, func() { s.sidecars.SetInSync(s.key(name), true) })
+	case 9:
+		name := s.node()
+		s.note("crash %s", name)
+		s.mend = append(s.mend, s.sim.Rule(podsim.Match{Namespace: s.ns, Pod: name + "-0", Container: "seid"}, podsim.Behaviour{Exit: new(int32(1))}))
+	case 10:
+		node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: s.node()}}
+		s.note("delete %s", node.Name)
+		if err := s.Client.Delete(s.t.Context(), node); client.IgnoreNotFound(err) != nil {
+			s.t.Fatal(err)
+		}
+	case 11:
+		s.note("restart the operator")
+		s.restartOperator()
+	}
+}
+
+func (s *storm) node() string { return child("rpc", s.random.IntN(5)) }
+
+// sequences is how many random sequences are run: a few, so that everyday runs stay
+// short, or as many as FLEET_SEQUENCES says.
+func sequences(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("FLEET_SEQUENCES")
+	if text == "" {
+		return 6
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("FLEET_SEQUENCES: %v", err)
+	}
+	return n
+}
+
+// Whatever happens to a fleet, at every single change of a node no more nodes are down
+// because of us than allowed; and when the storm is over the fleet is what its spec says,
+// and silent.
+func TestProperty_RandomSequences_NeverHurtMoreNodesThanAllowed(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.sim.Rule(podsim.Match{Namespace: w.ns, Image: "seid:bad"}, podsim.Behaviour{PullError: "no such image"})
+	w.bringUp(unavailable(rpc("rpc", 5), 1, 600))
+	watch := w.watchNodes()
+	for sequence := range sequences(t) {
+		s := &storm{world: w, random: rand.New(rand.NewPCG(2026, uint64(sequence))), watch: watch}
+		s.run(sequence)
+		if t.Failed() {
+			t.Fatalf("sequence %d: %v", sequence, s.log)
+		}
+	}
+}
+
+func (s *storm) run(sequence int) {
+	s.t.Helper()
+	allowed := 1 + s.random.IntN(2)
+	s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) {
+		f.Spec.UpdateStrategy.InPlace.MaxUnavailable = new(intstr.FromInt(allowed))
+	})
+	s.watch.reset()
+	for range 3 + s.random.IntN(4) {
+		s.step()
+		s.watch.progress(s.random.IntN(12), 300*time.Millisecond)
+		s.watch.require(s.t, allowed)
+	}
+	for _, cure := range s.mend {
+		cure()
+	}
+	final, replicas := images[s.random.IntN(3)], int32(3+s.random.IntN(3))
+	s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) {
+		f.Spec.Paused, f.Spec.Template.Spec.Image, f.Spec.Replicas = false, final, replicas
+	})
+	s.note("calm with %d of %s", replicas, final)
+	s.await("rpc", func(f *v1alpha1.SeiNodeDeployment) bool { return runs(final)(f) && f.Status.Replicas == replicas })
+	s.watch.require(s.t, allowed)
+	for i := range replicas {
+		s.awaitNode(child("rpc", int(i)), up)
+	}
+	s.forceWrite("rpc")
+	mark := s.recorder.Mark()
+	s.forceReconcile("rpc", sequence)
+	s.recorder.Since(mark).Of("seinodedeployments", "seinodedeployments/status", "seinodes", "services").Writes().In(s.ns).
+		RequireNone(s.t, "writes of a fleet that came to rest")
+}
