@@ -114,6 +114,18 @@ func stringConstants(t *testing.T, path string) map[string]string {
 	return found
 }
 
+func TestIndexes_ListEveryPage(t *testing.T) {
+	for _, folder := range []string{"docs", "docs/adr"} {
+		index := read(t, filepath.Join(folder, "README.md"))
+		for _, page := range pages(t) {
+			name := filepath.Base(page)
+			if filepath.Dir(page) == folder && name != "README.md" && !strings.Contains(index, "]("+name+")") {
+				t.Errorf("%s/README.md does not list %s", folder, name)
+			}
+		}
+	}
+}
+
 var (
 	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	code = regexp.MustCompile("(?ms)^```.*?^```|`[^`\n]*`")
