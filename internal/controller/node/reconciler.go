@@ -69,6 +69,7 @@ type Reconciler struct {
 	status   *statuspatch.Writer
 	executor *plan.Executor[*task.Env]
 	latch    events.Latch
+	passing  passing
 }
 
 // init makes the parts that the reconciler owns.
@@ -154,4 +155,5 @@ func (r *Reconciler) forget(req ctrl.Request) {
 	r.Metrics.Forget(v1alpha1.KindSeiNode, req.Namespace, req.Name)
 	r.status.Forget(req.NamespacedName)
 	r.latch.Forget(req.NamespacedName)
+	r.passing.forget(req.NamespacedName)
 }

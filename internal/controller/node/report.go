@@ -21,13 +21,18 @@ import (
 )
 
 // report derives the status from what this pass saw and did, writes it once if it
-// changed, and tells of transitions. It runs after errors too.
+// changed, and tells of transitions. Words that may be over in a moment wait for the
+// next look. It runs after errors too.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	now := r.Clock.Now()
 	s.deriveFacts()
 	s.deriveConditions(now)
 	s.derivePhaseTime(now)
 	s.node.Status.ObservedGeneration = s.node.Generation
+	if r.passing.withhold(s.before, s.node, now) {
+		s.node.Status = *s.before.Status.DeepCopy()
+		s.comeBackIn(passingFor)
+	}
 	result, err := s.snapshot.Patch(ctx, r.Client, s.node)
 	if err != nil {
 		return err
