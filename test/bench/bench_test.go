@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
+)
+
+func TestTimesOf_Percentiles_AreValuesThatOccurred(t *testing.T) {
+	var all []time.Duration
+	for i := range 200 {
+		all = append(all, time.Duration(200-i)*time.Second)
+	}
+	want := Times{Median: 100, P95: 190, P99: 198, Max: 200, Count: 200}
+	if diff := cmp.Diff(want, timesOf(all)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Times{Median: 1, P95: 1, P99: 1, Max: 1, Count: 1}, timesOf([]time.Duration{time.Second})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Times{}, timesOf(nil)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAuditLog_Window_CountsByVerbAndResource(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	line := func(after time.Duration, verb, resource, subresource string, code int) string {
+		return fmt.Sprintf(`{"verb":%q,"objectRef":{"resource":%q,"subresource":%q},"responseStatus":{"code":%d},"requestReceivedTimestamp":%q}`+"\n",
+			verb, resource, subresource, code, at.Add(after).Format(time.RFC3339Nano))
+	}
+	log := &auditLog{path: filepath.Join(t.TempDir(), "audit.log")}
+	if found, err := log.between(at, at.Add(time.Hour)); err != nil || len(found) != 0 {
+		t.Fatalf("a log that is not there: %v, %v", found, err)
+	}
+	content := line(0, "create", "events", "", 201) + line(time.Second, "patch", "seinodes", "status", 409) +
+		line(2*time.Second, "get", "statefulsets", "", 200) + line(3*time.Second, "delete", "pods", "", 200)
+	half := len(content) - 10
+	write := func(text string) {
+		if err := os.WriteFile(log.path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(content[:half]) // the last line is being written
+	if found, err := log.between(at, at.Add(time.Hour)); err != nil || len(found) != 3 {
+		t.Fatalf("half a line: %v, %v", found, err)
+	}
+	write(content)
+	found, err := log.between(at.Add(time.Second), at.Add(4*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Requests{Writes: 2, Reads: 1, Conflicts: 1, ByKind: map[string]int{"patch seinodes/status": 1, "get statefulsets": 1, "delete pods": 1}}
+	if diff := cmp.Diff(want, count(found)); diff != "" {
+		t.Error(diff)
+	}
+	if deleted, ok := firstPodDelete(found); !ok || !deleted.Equal(at.Add(3*time.Second)) {
+		t.Errorf("the pod was deleted at %s, %t", deleted, ok)
+	}
+}
+
+func TestProc_Files_AreUnderstood(t *testing.T) {
+	stat := "42 (a (strange) name) S 1 1 1 0 -1 0 0 0 0 0 150 50 0 0 20 0 1 0 0 0 0"
+	if cpu, err := parseCPU([]byte(stat)); err != nil || cpu != 2*time.Second {
+		t.Errorf("CPU time is %s, %v, want 2s", cpu, err)
+	}
+	if _, err := parseCPU([]byte("nonsense")); err == nil {
+		t.Error("nonsense is a CPU time")
+	}
+	status := []byte("Name:\tmanager\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n")
+	if now, err := parseMemory(status, "VmRSS"); err != nil || now != 1<<20 {
+		t.Errorf("memory is %d, %v, want 1 MiB", now, err)
+	}
+	if _, err := parseMemory(status, "VmSwap"); err == nil {
+		t.Error("a field that is not there has a value")
+	}
+	if cpu, err := cpuTime(os.Getpid()); err != nil || cpu < 0 {
+		t.Errorf("our own CPU time is %s, %v", cpu, err)
+	}
+	if now, peak, err := memory(os.Getpid()); err != nil || now <= 0 || peak < now {
+		t.Errorf("our own memory is %d, at its peak %d, %v", now, peak, err)
+	}
+}
+
+func TestSumOf_Series_AreChosenByNameAndLabels(t *testing.T) {
+	text := []byte("# HELP a\na{x=\"1\",y=\"2\"} 3\na{x=\"1\",y=\"3\"} 4\nab{x=\"1\"} 100\na 0.5\n")
+	for _, tc := range []struct {
+		labels []string
+		want   float64
+	}{{nil, 7.5}, {[]string{`x="1"`}, 7}, {[]string{`x="1"`, `y="3"`}, 4}, {[]string{`x="2"`}, 0}} {
+		if got := sumOf(text, "a", tc.labels...); got != tc.want {
+			t.Errorf("the sum of %v is %g, want %g", tc.labels, got, tc.want)
+		}
+	}
+}
+
+func TestMarkReadyDelays_OnlyReplacedPodsAndFirstRequests_Count(t *testing.T) {
+	at := time.Unix(1000, 0)
+	starts := map[types.UID]time.Time{"a": at, "b": at.Add(time.Second), "waits": at}
+	asked := []sidecarsim.Request{
+		{Pod: "old", Type: api.MarkReady, Time: at.Add(time.Second)},
+		{Pod: "a", Type: api.ConfigApply, Time: at.Add(time.Second)},
+		{Pod: "a", Type: api.MarkReady, Time: at.Add(2 * time.Second)},
+		{Pod: "a", Type: api.MarkReady, Time: at.Add(9 * time.Second)},
+		{Pod: "b", Type: api.MarkReady, Time: at.Add(4 * time.Second)},
+	}
+	if diff := cmp.Diff([]time.Duration{2 * time.Second, 3 * time.Second}, markReadyDelays(starts, asked)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSubmissions_SameTaskTwice_IsRepeated(t *testing.T) {
+	asked := []sidecarsim.Request{
+		{Method: "POST", Type: api.MarkReady, Task: "1"}, {Method: "GET", Path: "/v0/healthz"},
+		{Method: "POST", Type: api.MarkReady, Task: "1"}, {Method: "POST", Type: api.MarkReady, Task: "2"},
+	}
+	if all, repeated := submissions(asked); all != 3 || repeated != 1 {
+		t.Errorf("%d tasks, %d repeated, want 3 and 1", all, repeated)
+	}
+}
+
+func TestTracker_LastNodeMeetsTheCondition_EndsTheWait(t *testing.T) {
+	tr := &tracker{expected: map[*expectation]bool{}}
+	e := tr.expect([]string{"a", "b"}, isRunning)
+	node := func(name string, phase v1alpha1.SeiNodePhase) *v1alpha1.SeiNode {
+		return &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: v1alpha1.SeiNodeStatus{Phase: phase}}
+	}
+	tr.seen(node("a", v1alpha1.NodeRunning))
+	tr.seen(node("other", v1alpha1.NodeRunning))
+	tr.seen(node("b", v1alpha1.NodePending))
+	if _, err := tr.wait(t.Context(), e, time.Millisecond); err == nil || !strings.Contains(err.Error(), "1 of 2") || !strings.Contains(err.Error(), "b") {
+		t.Errorf("waiting for b: %v", err)
+	}
+	e = tr.expect([]string{"b"}, isRunning)
+	tr.seen(node("b", v1alpha1.NodeRunning))
+	if met, err := tr.wait(t.Context(), e, time.Minute); err != nil || met["b"].IsZero() {
+		t.Errorf("waiting for b: %v, %v", met, err)
+	}
+}
+
+// goodRun meets every aim.
+func goodRun() *Run {
+	r := &Run{Nodes: 500, Rest: Rest{Seconds: 60}}
+	r.Load.AllDone, r.Load.FirstDone = 19, 1
+	r.Load.Settled.Writes = 9 * 500
+	return r
+}
+
+func TestConclude_GoodRun_EndsWell(t *testing.T) {
+	var out bytes.Buffer
+	if err := conclude(&Report{Runs: []*Run{goodRun()}}, true, &out); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(out.String(), "All aims are met") || !strings.Contains(out.String(), "115.30 s") {
+		t.Errorf("the table lacks the verdict or the public operator's figures:\n%s", out.String())
+	}
+}
+
+func TestConclude_MissedAims_AreNamedAndFailTheCheck(t *testing.T) {
+	for name, spoil := range map[string]func(*Run){
+		"all nodes done":                           func(r *Run) { r.Load.AllDone = 20.1 },
+		"first node done":                          func(r *Run) { r.Load.FirstDone = 2.1 },
+		"writes per node when settled":             func(r *Run) { r.Load.Settled.Writes = 5001 },
+		"reads per node":                           func(r *Run) { r.Load.Settled.Reads = 1 },
+		"writes per minute at rest":                func(r *Run) { r.Rest.Requests.Writes = 1 },
+		"cold start: writes":                       func(r *Run) { r.Restart.Requests.Writes = 1 },
+		"change while down":                        func(r *Run) { r.Restart.ChangeToDelete = 2.1 },
+		"slow pod: sidecar up to mark-ready, 99 %": func(r *Run) { r.Replace.MarkReady.P99 = 0.6 },
+		"beside a hanging sidecar":                 func(r *Run) { r.Hang.Without.Median, r.Hang.With.Median = 0.2, 0.5 },
+		"operator memory, peak":                    func(r *Run) { r.Memory.Peak = 151 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := goodRun()
+			spoil(r)
+			report := &Report{Runs: []*Run{r}}
+			err := conclude(report, true, &bytes.Buffer{})
+			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "1 aims") {
+				t.Errorf("the check says %v", err)
+			}
+			var out bytes.Buffer
+			if err := conclude(report, false, &out); err != nil || !strings.Contains(out.String(), "1 aims are missed") {
+				t.Errorf("without a check it ends with %v and says\n%s", err, out.String())
+			}
+		})
+	}
+}
+
+func TestParse_BadFlags_AreRefused(t *testing.T) {
+	for _, args := range [][]string{{"--nodes", "5"}, {"--nodes", "x"}, {"--rest", "0s"}, {"--slow-pods", "0"}, {"--unknown"}} {
+		if _, err := parse(args, &bytes.Buffer{}); err == nil {
+			t.Errorf("%v is taken", args)
+		}
+	}
+	if s, err := parse([]string{"--nodes", "100,1000", "--check"}, &bytes.Buffer{}); err != nil || !s.check || len(s.sizes) != 2 {
+		t.Errorf("good flags: %+v, %v", s, err)
+	}
+}
