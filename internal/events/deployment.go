@@ -41,7 +41,8 @@ func rolloutEvents(before, after *seiv1.RolloutStatus, changes string) []Event {
 	case after == nil:
 		return []Event{New(RolloutComplete, "every node runs the template")}
 	case before.TargetHash != after.TargetHash:
-		return []Event{New(RolloutSuperseded, "target %s is superseded by %s after %d of %d nodes", before.TargetHash, after.TargetHash, before.Updated, before.Total)}
+		return []Event{New(RolloutSuperseded, "target %s is superseded by %s after %d of %d nodes",
+			before.TargetHash, after.TargetHash, before.Updated, before.Total)}
 	default:
 		return nil
 	}

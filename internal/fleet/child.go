@@ -60,7 +60,7 @@ func takePart(snd *v1alpha1.SeiNodeDeployment, c *Child) {
 	}
 	c.Spec.Validator.GenesisCeremony = &v1alpha1.GenesisCeremonyMember{
 		ChainID: genesis.ChainID, StakingAmount: genesis.StakingAmount,
-		AccountBalance: genesis.AccountBalance, Index: int32(c.Ordinal), //nolint:gosec // at most 100
+		AccountBalance: genesis.AccountBalance, Index: int32(c.Ordinal),
 	}
 	own := v1alpha1.PeerSource{Label: &v1alpha1.LabelPeers{Selector: selectorLabels(snd.Name)}}
 	c.Spec.Peers = append(slices.Clone(c.Spec.Peers), own)

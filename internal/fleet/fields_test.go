@@ -12,21 +12,11 @@ import (
 // paths are the JSON paths of a struct's fields.
 func paths(t reflect.Type, prefix string) map[string]reflect.Type {
 	found := map[string]reflect.Type{}
-	for f := range fieldsOf(t) {
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		found[prefix+name] = f.Type
 	}
 	return found
-}
-
-func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
-				return
-			}
-		}
-	}
 }
 
 // unclassified lists the fields of a spec that the table does not speak of.

@@ -37,8 +37,8 @@ const (
 // GenesisName is the name of the ConfigMap with the genesis of the fleet's chain.
 func GenesisName(fleet string) string { return fleet + suffixGenesis }
 
-// FleetOf finds the fleet that a Service or route of this name would belong to.
-func FleetOf(name string) (fleet string, ok bool) {
+// Of finds the fleet that a Service or route of this name would belong to.
+func Of(name string) (fleet string, ok bool) {
 	if node, p2p := strings.CutSuffix(name, suffixP2P); p2p {
 		fleet, _, ok = ParseChildName(node)
 		return fleet, ok

@@ -19,8 +19,9 @@ func publishing() *platform.Config {
 }
 
 func serviceNames(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) []string {
-	var names []string
-	for _, s := range fleet.Services(snd, cfg, int(snd.Spec.Replicas)) {
+	services := fleet.Services(snd, cfg, int(snd.Spec.Replicas))
+	names := make([]string, 0, len(services))
+	for _, s := range services {
 		names = append(names, ptr.Deref(s.Name, ""))
 	}
 	return names
@@ -64,7 +65,7 @@ func asValidators(s *v1alpha1.SeiNodeDeployment) {
 }
 
 // What the operator makes must wake up the fleet it belongs to.
-func TestFleetOf_FindsTheFleetOfEverythingItMakes(t *testing.T) {
+func TestOf_FindsTheFleetOfEverythingItMakes(t *testing.T) {
 	snd := rpcFleet()
 	snd.Spec.Networking = &v1alpha1.NetworkingSpec{HTTP: &v1alpha1.HTTPNetworking{}, TCP: &v1alpha1.TCPNetworking{}}
 	names := serviceNames(snd, publishing())
@@ -72,12 +73,12 @@ func TestFleetOf_FindsTheFleetOfEverythingItMakes(t *testing.T) {
 		names = append(names, ptr.Deref(r.Name, ""))
 	}
 	for _, name := range names {
-		if owner, ok := fleet.FleetOf(name); !ok || owner != "rpc" {
+		if owner, ok := fleet.Of(name); !ok || owner != "rpc" {
 			t.Errorf("%s belongs to %q", name, owner)
 		}
 	}
 	for _, name := range []string{"rpc-0", "x-p2p", "-internal", "other"} {
-		if owner, ok := fleet.FleetOf(name); ok {
+		if owner, ok := fleet.Of(name); ok {
 			t.Errorf("%s belongs to %q", name, owner)
 		}
 	}

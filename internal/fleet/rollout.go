@@ -103,7 +103,7 @@ func Track(before *v1alpha1.RolloutStatus, broughtTo, targetHash string, nodes [
 		}
 		behind = behind || !n.Current
 	}
-	total := int32(len(nodes)) //nolint:gosec // at most 100
+	total := int32(len(nodes))
 	if before == nil && !behind || done == total {
 		return nil
 	}

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,21 +45,12 @@ func (s *scope) nodesReady(set conditions.Setter) {
 	}
 	reason := v1alpha1.ReasonNodesNotReady
 	switch {
-	case s.anyNode(isTrouble):
+	case slices.ContainsFunc(s.members, isTrouble):
 		reason = v1alpha1.ReasonNodesFailed
-	case s.anyNode(isComingUp):
+	case slices.ContainsFunc(s.members, isComingUp):
 		reason = v1alpha1.ReasonNodesInitializing
 	}
 	set.False(v1alpha1.ConditionNodesReady, reason, fmt.Sprintf("%d of %d nodes are in sync%s", ready, total, s.missing()))
-}
-
-func (s *scope) anyNode(is func(*member) bool) bool {
-	for _, m := range s.members {
-		if is(m) {
-			return true
-		}
-	}
-	return false
 }
 
 func isTrouble(m *member) bool {

@@ -27,9 +27,9 @@ func (r *Reconciler) syncNetworking(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) syncServices(ctx context.Context, s *scope) error {
-	wanted := map[string]bool{}
-	var errs []error
-	for _, want := range fleet.Services(s.snd, r.Platform, s.countNodes()) {
+	services := fleet.Services(s.snd, r.Platform, s.countNodes())
+	wanted, errs := map[string]bool{}, make([]error, 0, len(services)+1)
+	for _, want := range services {
 		name := ptr.Deref(want.Name, "")
 		wanted[name] = true
 		live, err := cached(ctx, r.Client, s.snd.Namespace, name, &corev1.Service{})
@@ -66,8 +66,7 @@ func (r *Reconciler) syncRoutes(ctx context.Context, s *scope) error {
 		}
 		return err
 	}
-	wanted := map[string]bool{}
-	var errs []error
+	wanted, errs := map[string]bool{}, make([]error, 0, len(routes)+1)
 	for _, want := range routes {
 		name := ptr.Deref(want.Name, "")
 		wanted[name] = true

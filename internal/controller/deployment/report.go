@@ -66,7 +66,7 @@ func (s *scope) deriveNodes() {
 			status.UpdatedReplicas++
 		}
 	}
-	status.Replicas = int32(len(status.Nodes)) //nolint:gosec // at most 100
+	status.Replicas = int32(len(status.Nodes))
 }
 
 // deriveRollout writes how far a change has come. A paused fleet's rollout stands

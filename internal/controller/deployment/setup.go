@@ -70,7 +70,7 @@ func fleetOfNode(_ context.Context, o client.Object) []reconcile.Request {
 // fleetOfObject maps a Service or route to the fleet of its name: also one that stands
 // where the fleet's should be.
 func fleetOfObject(o client.Object) []reconcile.Request {
-	name, ok := fleet.FleetOf(o.GetName())
+	name, ok := fleet.Of(o.GetName())
 	if !ok {
 		return nil
 	}

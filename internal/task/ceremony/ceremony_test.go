@@ -61,7 +61,10 @@ func (f *fake) Submit(_ context.Context, request api.TaskRequest) (string, error
 }
 
 func done(result any) api.TaskResult {
-	raw, _ := json.Marshal(result)
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return failed(err.Error(), true)
+	}
 	return api.TaskResult{Status: api.TaskCompleted, Result: raw}
 }
 
@@ -87,7 +90,7 @@ func newEnv(count int) (*Env, []*fake) {
 	cfg := platform.Default()
 	cfg.Buckets.Genesis = "s3://bucket"
 	env := &Env{Fleet: snd, Plan: fleet.NewCeremony(snd, cfg, fleet.ReasonGenesisCeremony, time.Now()), Facts: &Facts{}}
-	var fakes []*fake
+	fakes := make([]*fake, 0, count)
 	for i := range count {
 		f := &fake{tasks: map[string]api.TaskResult{}, answers: map[api.TaskType]api.TaskResult{
 			api.ExportGentx:              done(wire.Gentx{Gentx: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))}),

@@ -49,7 +49,8 @@ type chain struct {
 	// configured is what each node was told to begin with.
 	configured map[string]wire.ConfigureGenesis
 	peers      map[string][]string
-	assembled  []wire.AssembleGenesis
+	// assembled is what the last genesis was made from.
+	assembled json.RawMessage
 }
 
 func (w *world) chain() *chain {
@@ -61,7 +62,7 @@ func (w *world) chain() *chain {
 	w.sidecars.Program("", api.AssembleAndUploadGenesis, sidecarsim.Outcome{Do: func(context.Context, sidecarsim.Call) (any, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		_, hash := c.genesis(c.assembled[len(c.assembled)-1])
+		_, hash := c.genesis(c.assembled)
 		return wire.UploadedGenesis{GenesisHash: hash}, nil
 	}})
 	w.sidecars.Program("", api.ConfigureGenesis, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
@@ -92,20 +93,15 @@ func keep[T any](c *chain, into map[string]T, call sidecarsim.Call) error {
 }
 
 func (c *chain) assemble(_ context.Context, call sidecarsim.Call) (any, error) {
-	var p wire.AssembleGenesis
-	if err := json.Unmarshal(call.Params, &p); err != nil {
-		return nil, err
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.assembled = append(c.assembled, p)
-	packed, hash := c.genesis(p)
+	c.assembled = call.Params
+	packed, hash := c.genesis(call.Params)
 	return wire.AssembledGenesis{Genesis: base64.StdEncoding.EncodeToString(packed), GenesisHash: hash}, nil
 }
 
-func (c *chain) genesis(p wire.AssembleGenesis) (packed []byte, hash string) {
-	raw, _ := json.Marshal(p)
-	raw = append(raw, c.ballast...)
+func (c *chain) genesis(from json.RawMessage) (packed []byte, hash string) {
+	raw := slices.Concat(from, c.ballast)
 	sum := sha256.Sum256(raw)
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
@@ -137,6 +133,41 @@ func (w *world) genesis(name string) *corev1.ConfigMap {
 	return c
 }
 
+// contents is what a stored genesis was made from.
+func contents(t *testing.T, stored *corev1.ConfigMap) wire.AssembleGenesis {
+	t.Helper()
+	zipped, err := gzip.NewReader(bytes.NewReader(stored.BinaryData[v1alpha1.GenesisDataKey]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := io.ReadAll(zipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made wire.AssembleGenesis
+	if err := json.Unmarshal(raw, &made); err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// requireMember checks what one of four validators was told in its ceremony.
+func (w *world) requireMember(c *chain, i int, hash string) {
+	w.t.Helper()
+	node := w.key(child("val", i))
+	if p := c.of(node); p.ExpectedGenesisHash != hash || p.Genesis == "" {
+		w.t.Errorf("%s was not told to verify the genesis: %q", node, p.ExpectedGenesisHash)
+	}
+	sent := w.sidecars.Submissions(node)
+	if count(sent, api.ExportGentx) != 1 || count(sent, api.AssembleGenesis) != map[bool]int{true: 1}[i == 0] {
+		w.t.Errorf("%s was sent %v", node, sent)
+	}
+	n := w.node(child("val", i))
+	if len(n.Status.ResolvedPeers) != 3 || int(n.Spec.Validator.GenesisCeremony.Index) != i {
+		w.t.Errorf("%s has peers %v", n.Name, n.Status.ResolvedPeers)
+	}
+}
+
 func TestCeremony_FourValidators_StartAChainWithoutABucket(t *testing.T) {
 	w := newOperatedWorld(t)
 	c := w.chain()
@@ -153,34 +184,12 @@ func TestCeremony_FourValidators_StartAChainWithoutABucket(t *testing.T) {
 	if stored.Immutable == nil || !*stored.Immutable || !metav1.IsControlledBy(stored, got) || stored.Labels[v1alpha1.LabelGenesis] != "demo" {
 		t.Errorf("ConfigMap %+v", stored)
 	}
-	zipped, err := gzip.NewReader(bytes.NewReader(stored.BinaryData[v1alpha1.GenesisDataKey]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := io.ReadAll(zipped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var made wire.AssembleGenesis
-	if err := json.Unmarshal(raw, &made); err != nil {
-		t.Fatal(err)
-	}
+	made := contents(t, stored)
 	if len(made.Gentxs) != 4 || !strings.Contains(string(made.Gentxs[2]), w.key("val-2")) || len(made.Accounts) != 1 || made.AccountBalance == "" {
 		t.Errorf("the genesis was made from %+v", made)
 	}
 	for i := range 4 {
-		node := w.key(child("val", i))
-		if p := c.of(node); p.ExpectedGenesisHash != hash || p.Genesis == "" {
-			t.Errorf("%s was not told to verify the genesis: %q", node, p.ExpectedGenesisHash)
-		}
-		sent := w.sidecars.Submissions(node)
-		if count(sent, api.ExportGentx) != 1 || count(sent, api.AssembleGenesis) != map[bool]int{true: 1}[i == 0] {
-			t.Errorf("%s was sent %v", node, sent)
-		}
-		n := w.node(child("val", i))
-		if len(n.Status.ResolvedPeers) != 3 || n.Spec.Validator.GenesisCeremony.Index != int32(i) {
-			t.Errorf("%s has peers %v", n.Name, n.Status.ResolvedPeers)
-		}
+		w.requireMember(c, i, hash)
 	}
 	w.awaitEvent(events.CeremonyComplete)
 

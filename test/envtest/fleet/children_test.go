@@ -98,8 +98,9 @@ func TestScale_UpAndDownBySubresource_HighestOrdinalFirstAndVolumesByPolicy(t *t
 	if got.Status.Replicas != 1 || len(got.Status.Nodes) != 1 {
 		t.Errorf("status %+v", got.Status)
 	}
-	var order []string
-	for _, r := range w.recorder.Since(mark).Of("seinodes").Verb("delete").In(w.ns) {
+	deletions := w.recorder.Since(mark).Of("seinodes").Verb("delete").In(w.ns)
+	order := make([]string, 0, len(deletions))
+	for _, r := range deletions {
 		order = append(order, r.Name)
 	}
 	if diff := cmp.Diff([]string{"rpc-3", "rpc-2", "rpc-1"}, order); diff != "" {

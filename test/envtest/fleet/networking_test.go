@@ -198,11 +198,11 @@ func TestNetworking_WhatCannotBePublished_IsSaidSo(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			make := newPublishingWorld
+			start := newPublishingWorld
 			if tc.bare {
-				make = newOperatedWorld
+				start = newOperatedWorld
 			}
-			w := make(t)
+			w := start(t)
 			snd := rpc("f", 1)
 			snd.Spec.Networking = &tc.net
 			if tc.role != nil {

@@ -30,46 +30,48 @@ type storm struct {
 	log  []string
 }
 
-func (s *storm) note(format string, args ...any) { s.log = append(s.log, fmt.Sprintf(format, args...)) }
+func (s *storm) notef(format string, args ...any) {
+	s.log = append(s.log, fmt.Sprintf(format, args...))
+}
 
 // step does one random thing.
 func (s *storm) step() {
 	switch s.random.IntN(12) {
 	case 0, 1, 2:
 		to := images[s.random.IntN(len(images))]
-		s.note("image %s", to)
+		s.notef("image %s", to)
 		s.edit("rpc", image(to))
 	case 3, 4:
 		to := int32(3 + s.random.IntN(3))
-		s.note("scale %d", to)
+		s.notef("scale %d", to)
 		s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) { f.Spec.Replicas = to })
 	case 5:
 		paused := s.random.IntN(2) == 0
-		s.note("paused %v", paused)
+		s.notef("paused %v", paused)
 		s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) { f.Spec.Paused = paused })
 	case 6, 7:
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: s.node() + "-0"}}
-		s.note("kill %s", pod.Name)
+		s.notef("kill %s", pod.Name)
 		if err := s.Client.Delete(s.t.Context(), pod); client.IgnoreNotFound(err) != nil {
 			s.t.Fatal(err)
 		}
 	case 8:
 		name := s.node()
-		s.note("out of sync %s", name)
+		s.notef("out of sync %s", name)
 		s.sidecars.SetInSync(s.key(name), false)
 		s.mend = append(s.mend, func() { s.sidecars.SetInSync(s.key(name), true) })
 	case 9:
 		name := s.node()
-		s.note("crash %s", name)
+		s.notef("crash %s", name)
 		s.mend = append(s.mend, s.sim.Rule(podsim.Match{Namespace: s.ns, Pod: name + "-0", Container: "seid"}, podsim.Behaviour{Exit: new(int32(1))}))
 	case 10:
 		node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: s.node()}}
-		s.note("delete %s", node.Name)
+		s.notef("delete %s", node.Name)
 		if err := s.Client.Delete(s.t.Context(), node); client.IgnoreNotFound(err) != nil {
 			s.t.Fatal(err)
 		}
 	case 11:
-		s.note("restart the operator")
+		s.notef("restart the operator")
 		s.restartOperator()
 	}
 }
@@ -127,7 +129,7 @@ func (s *storm) run(sequence int) {
 	s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) {
 		f.Spec.Paused, f.Spec.Template.Spec.Image, f.Spec.Replicas = false, final, replicas
 	})
-	s.note("calm with %d of %s", replicas, final)
+	s.notef("calm with %d of %s", replicas, final)
 	s.await("rpc", func(f *v1alpha1.SeiNodeDeployment) bool { return runs(final)(f) && f.Status.Replicas == replicas })
 	s.watch.require(s.t, allowed)
 	for i := range replicas {
