@@ -19,7 +19,7 @@ import (
 )
 
 func TestTimesOf_Percentiles_AreValuesThatOccurred(t *testing.T) {
-	var all []time.Duration
+	all := make([]time.Duration, 0, 200)
 	for i := range 200 {
 		all = append(all, time.Duration(200-i)*time.Second)
 	}

@@ -49,7 +49,7 @@ func (o *operator) profileDuring(ctx context.Context, s *settings, name string, 
 			{name + ".heap", "/debug/pprof/heap?gc=1"},
 		} {
 			if err := o.saveProfile(ctx, filepath.Join(s.profileDir, p.file), p.url); err != nil {
-				complain("profiling: %v", err)
+				complainf("profiling: %v", err)
 			}
 		}
 	}()

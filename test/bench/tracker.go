@@ -52,7 +52,7 @@ func newTracker(ctx context.Context, config *rest.Config, scheme *runtime.Scheme
 	}
 	go func() {
 		if err := nodes.Start(ctx); err != nil {
-			complain("watching SeiNodes: %v", err)
+			complainf("watching SeiNodes: %v", err)
 		}
 	}()
 	if !nodes.WaitForCacheSync(ctx) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -81,19 +82,19 @@ func newWorld(ctx context.Context) (w *world, err error) {
 
 // stop ends everything in the reverse order of its start.
 func (w *world) stop() {
-	for i := len(w.stops) - 1; i >= 0; i-- {
-		w.stops[i]()
+	for _, stop := range slices.Backward(w.stops) {
+		stop()
 	}
 	w.stops = nil
 }
 
 func (w *world) startSimulators(ctx context.Context) (err error) {
-	if w.sidecars, err = sidecarsim.New(sidecarsim.Options{Logf: complain}); err != nil {
+	if w.sidecars, err = sidecarsim.New(sidecarsim.Options{Logf: complainf}); err != nil {
 		return err
 	}
 	w.stops = append(w.stops, w.sidecars.Stop)
 	w.starts = &startTimes{Sidecars: w.sidecars, at: map[types.UID]time.Time{}}
-	if w.sim, err = podsim.New(ctx, w.Config, podsim.Options{Namespace: nodesNamespace, Runtime: w.starts, Logf: complain}); err != nil {
+	if w.sim, err = podsim.New(ctx, w.Config, podsim.Options{Namespace: nodesNamespace, Runtime: w.starts, Logf: complainf}); err != nil {
 		return err
 	}
 	w.stops = append(w.stops, w.sim.Stop)
@@ -103,7 +104,7 @@ func (w *world) startSimulators(ctx context.Context) (err error) {
 	return err
 }
 
-func complain(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func complainf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
 func (w *world) createNamespace(ctx context.Context, name string) error {
 	if err := w.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
