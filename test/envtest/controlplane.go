@@ -90,41 +90,49 @@ func startOnce(ctx context.Context, bin string, o *options) (cp *ControlPlane, e
 		}
 	}()
 	began := time.Now()
-	if err := cp.launch(o); err != nil {
+	startControllers, err := cp.launch(o)
+	if err != nil {
 		return nil, err
 	}
 	if err := cp.awaitReady(ctx); err != nil {
+		return nil, err
+	}
+	if err := startControllers(); err != nil {
 		return nil, err
 	}
 	cp.StartTime = time.Since(began)
 	return cp, nil
 }
 
-// launch starts all three at once: each retries until the one below it is up.
-func (cp *ControlPlane) launch(o *options) error {
+// launch starts etcd and the API server at once: the second retries until the first is
+// up. The controller manager would give up on an API server that needs more than ten
+// seconds, so it is left to be started once that is ready.
+func (cp *ControlPlane) launch(o *options) (startControllers func() error, err error) {
 	ports, err := freePorts(3)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	creds, err := newCredentials(cp.dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	etcdURL := "http://127.0.0.1:" + ports[0]
 	host := "https://127.0.0.1:" + ports[2]
 	cp.Config = creds.config(host)
 	if err := creds.writeKubeconfig(cp.Kubeconfig, host); err != nil {
-		return err
+		return nil, err
 	}
 	if cp.Etcd, err = cp.run("etcd", etcdArgs(cp.dir, etcdURL, "http://127.0.0.1:"+ports[1])); err != nil {
-		return err
+		return nil, err
 	}
 	if cp.APIServer, err = cp.run("kube-apiserver", slices.Concat(apiServerArgs(creds, etcdURL, host, ports[2]), o.apiServerArgs)); err != nil {
-		return err
+		return nil, err
 	}
-	args := slices.Concat(controllerManagerArgs(creds, cp.Kubeconfig, o.controllers), o.controllerManagerArgs)
-	cp.ControllerManager, err = cp.run("kube-controller-manager", args)
-	return err
+	return func() (err error) {
+		args := slices.Concat(controllerManagerArgs(creds, cp.Kubeconfig, o.controllers), o.controllerManagerArgs)
+		cp.ControllerManager, err = cp.run("kube-controller-manager", args)
+		return err
+	}, nil
 }
 
 func (cp *ControlPlane) run(name string, args []string) (*Process, error) {
