@@ -401,3 +401,16 @@ func TestDecide_BringUpAfterABadImage_ReplacesThePodItLeft(t *testing.T) {
 		t.Errorf("no %s in %v", planner.TaskReplacePod, got)
 	}
 }
+
+// The pod of the old template may be on its way while the new plan is made.
+func TestDecide_BringUpAfterABadImage_ReplacesThePodThatIsAboutToCome(t *testing.T) {
+	in := with(func(in *planner.Input) {
+		in.Node.Status.Phase = v1alpha1.NodeInitializing
+		in.Node.Status.Plan = activePlan(planner.ReasonNewNode, in.Wanted)
+		in.Wanted = versionB.wanted()
+		in.Observed.Pod = nil
+	})
+	if got := planner.Decide(in).Plan.Tasks; !slices.Contains(got, planner.TaskReplacePod) {
+		t.Errorf("no %s in %v", planner.TaskReplacePod, got)
+	}
+}

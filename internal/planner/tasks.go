@@ -47,11 +47,15 @@ func initTasks(in Input) []string {
 	return append(tasks, prepareTasks(node)...)
 }
 
-// leftover reports whether a pod of an earlier try is made from something else: a
-// StatefulSet with OnDelete would keep it for ever.
+// leftover reports whether an earlier try may leave a pod made from something else: a
+// StatefulSet with OnDelete would keep it for ever. There need not be one yet: the
+// StatefulSet controller may be making it from the old template right now.
 func leftover(in Input) bool {
-	running, ok := in.Observed.running()
-	return ok && running.templateHash != in.Wanted.PodTemplateHash
+	if running, ok := in.Observed.running(); ok && running.templateHash != in.Wanted.PodTemplateHash {
+		return true
+	}
+	next, ok := in.Observed.next()
+	return ok && next.templateHash != in.Wanted.PodTemplateHash
 }
 
 // keyTasks check the keys that are handed in, and make sure that no other node

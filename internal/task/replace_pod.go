@@ -31,8 +31,10 @@ func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 	if !revisionKnown(sts, env.Wanted.PodTemplateHash) {
 		return plan.Wait(ReasonRevisionPending, "waiting for the StatefulSet controller to see the new template", 0)
 	}
-	pod := env.Observed.Pod
+	pod, err := podToReplace(ctx, env)
 	switch {
+	case err != nil:
+		return apiOutcome("reading the pod", err)
 	case pod == nil || !metav1.IsControlledBy(pod, sts):
 		return plan.Done("")
 	case pod.Labels[appsv1.ControllerRevisionHashLabelKey] == sts.Status.UpdateRevision:
@@ -46,6 +48,20 @@ func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 		pod.DeletionTimestamp = new(metav1.NewTime(env.Clock.Now()))
 	}
 	return plan.Wait(ReasonPodTerminating, fmt.Sprintf("waiting for the old pod %s on %s to stop", pod.Name, placeOf(pod)), 0)
+}
+
+// podToReplace is the node's pod. That there is none is asked of the API server: the
+// cache may be late, and a pod of the old template that nobody saw would stay for ever.
+func podToReplace(ctx context.Context, env *Env) (*corev1.Pod, error) {
+	if env.Observed.Pod != nil {
+		return env.Observed.Pod, nil
+	}
+	pod := &corev1.Pod{}
+	err := env.Live.Get(ctx, client.ObjectKey{Namespace: env.Node.Namespace, Name: render.PodName(env.Node)}, pod)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return pod, err
 }
 
 // revisionKnown reports whether the StatefulSet carries the wanted template and its
