@@ -82,6 +82,7 @@ func (w *world) eventually(what string, condition func() bool) {
 func TestA1_A4_SettledNode_FiftyReconcilesCauseNoWrite(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
+	w.forceReconciles("n", 1) // a write is counted a moment after it can be seen
 	changed, mark := w.patches("n", statuspatch.Changed), w.recorder.Mark()
 	before := w.patches("n", statuspatch.Noop)
 	w.forceReconciles("n", 50)
@@ -102,6 +103,7 @@ func TestA2_ImageChange_ChangedPatchesRiseAndStandStill(t *testing.T) {
 	before := w.patches("n", statuspatch.Changed)
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 	w.await("n", settled)
+	w.forceReconciles("n", 1) // a write is counted a moment after it can be seen
 	after := w.patches("n", statuspatch.Changed)
 	if after <= before {
 		t.Errorf("%v changed patches before and %v after an update", before, after)
