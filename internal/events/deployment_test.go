@@ -48,3 +48,19 @@ func TestForDeployment_EachTransition_IsToldOnce(t *testing.T) {
 		})
 	}
 }
+
+// A ceremony that fails is told of as such; a lost genesis that cannot be fetched again
+// is a failed plan of a chain that lives.
+func TestForDeployment_FailedPlans_AreToldByWhatTheyMean(t *testing.T) {
+	failed := metav1.Condition{Type: seiv1.ConditionPlanInProgress, Status: metav1.ConditionFalse, Reason: seiv1.ReasonPlanFailed, Message: "x"}
+	ceremony := metav1.Condition{Type: seiv1.ConditionGenesisCeremonyComplete, Status: metav1.ConditionFalse, Reason: seiv1.ReasonCeremonyFailed}
+	if diff := cmp.Diff([]events.Reason{events.CeremonyFailed}, reasons(events.ForDeployment(fleet(nil), fleet(nil, failed, ceremony), ""))); diff != "" {
+		t.Errorf("a failed ceremony (-want +got):\n%s", diff)
+	}
+	ceremony.Status, ceremony.Reason = metav1.ConditionTrue, seiv1.ReasonCeremonyComplete
+	before, after := fleet(nil, ceremony), fleet(nil, failed, ceremony)
+	after.Status.GenesisHash = "ab"
+	if diff := cmp.Diff([]events.Reason{events.PlanFailed}, reasons(events.ForDeployment(before, after, ""))); diff != "" {
+		t.Errorf("a genesis that is lost (-want +got):\n%s", diff)
+	}
+}

@@ -70,7 +70,7 @@ func Catalogue() []Entry {
 	return []Entry{
 		{PhaseChanged, normal, "ChangePhase", "The node went from one phase to another; the note names both. " +
 			"That a new node leaves Pending for Initializing is not announced."},
-		{Paused, normal, "Pause", "`spec.paused` was set: the pod is stopped and plans stand still."},
+		{Paused, normal, "Pause", "`spec.paused` was set. A node's pod is stopped and its plans stand still; a fleet is frozen and its pods run on."},
 		{Resumed, normal, "Resume", "`spec.paused` was taken back."},
 		{UpdateStarted, normal, "Update", "The pod is about to be replaced; the note says why."},
 		{UpdateComplete, normal, "FinishUpdate", "The replaced pod runs what the spec asks for."},

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
 )
 
@@ -104,6 +105,9 @@ func TestProperty_RandomSequences_NeverHurtMoreNodesThanAllowed(t *testing.T) {
 	for sequence := range sequences(t) {
 		s := &storm{world: w, random: rand.New(rand.NewPCG(2026, uint64(sequence))), watch: watch}
 		s.run(sequence)
+		if (sequence+1)%20 == 0 {
+			t.Logf("%d sequences", sequence+1)
+		}
 		if t.Failed() {
 			t.Fatalf("sequence %d: %v", sequence, s.log)
 		}
@@ -132,8 +136,12 @@ func (s *storm) run(sequence int) {
 	s.notef("calm with %d of %s", replicas, final)
 	s.await("rpc", func(f *v1alpha1.SeiNodeDeployment) bool { return runs(final)(f) && f.Status.Replicas == replicas })
 	s.watch.require(s.t, allowed)
-	for i := range replicas {
-		s.awaitNode(child("rpc", int(i)), up)
+	for i := range 5 {
+		if i < int(replicas) {
+			s.awaitNode(child("rpc", i), up)
+		} else {
+			envtest.WaitGone[v1alpha1.SeiNode](s.t, s.Env, s.ns, child("rpc", i))
+		}
 	}
 	s.forceWrite("rpc")
 	mark := s.recorder.Mark()
