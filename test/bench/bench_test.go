@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -140,13 +141,21 @@ func TestTracker_LastNodeMeetsTheCondition_EndsTheWait(t *testing.T) {
 	tr.seen(node("a", v1alpha1.NodeRunning))
 	tr.seen(node("other", v1alpha1.NodeRunning))
 	tr.seen(node("b", v1alpha1.NodePending))
-	if _, err := tr.wait(t.Context(), e, time.Millisecond); err == nil || !strings.Contains(err.Error(), "1 of 2") || !strings.Contains(err.Error(), "b") {
+	if _, err := tr.wait(t.Context(), e, time.Millisecond, nil); err == nil || !strings.Contains(err.Error(), "1 of 2") || !strings.Contains(err.Error(), "b") {
 		t.Errorf("waiting for b: %v", err)
 	}
 	e = tr.expect([]string{"b"}, isRunning)
 	tr.seen(node("b", v1alpha1.NodeRunning))
-	if met, err := tr.wait(t.Context(), e, time.Minute); err != nil || met["b"].IsZero() {
+	if met, err := tr.wait(t.Context(), e, time.Minute, nil); err != nil || met["b"].IsZero() {
 		t.Errorf("waiting for b: %v, %v", met, err)
+	}
+}
+
+func TestTracker_OperatorGone_EndsTheWaitAtOnce(t *testing.T) {
+	tr, gone := &tracker{expected: map[*expectation]bool{}}, make(chan struct{})
+	close(gone)
+	if _, err := tr.wait(t.Context(), tr.expect([]string{"a"}, isRunning), time.Hour, gone); !errors.Is(err, errEnded) {
+		t.Errorf("waiting without an operator: %v", err)
 	}
 }
 

@@ -113,6 +113,11 @@ func (b *bench) end(ctx context.Context) error {
 	return nil
 }
 
+// await returns when each node met a condition.
+func (b *bench) await(ctx context.Context, e *expectation) (map[string]time.Time, error) {
+	return b.nodes.wait(ctx, e, b.s.patience, b.operator.ended)
+}
+
 // key is how the simulated sidecars call a node.
 func key(name string) string { return nodesNamespace + "/" + name }
 

@@ -40,7 +40,7 @@ func (b *bench) restart(ctx context.Context) error {
 	if err := b.start(ctx); err != nil {
 		return err
 	}
-	if _, err := b.nodes.wait(ctx, done, b.s.patience); err != nil {
+	if _, err := b.await(ctx, done); err != nil {
 		return err
 	}
 	return b.findDelete()
@@ -72,7 +72,7 @@ func (b *bench) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	met, err := b.nodes.wait(ctx, done, b.s.patience)
+	met, err := b.await(ctx, done)
 	if err != nil {
 		return err
 	}

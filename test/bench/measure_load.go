@@ -28,7 +28,7 @@ func (b *bench) single(ctx context.Context) error {
 		if err := b.create(ctx, name, imageFirst); err != nil {
 			return err
 		}
-		met, err := b.nodes.wait(ctx, done, b.s.patience)
+		met, err := b.await(ctx, done)
 		if err != nil {
 			return err
 		}
@@ -62,12 +62,12 @@ func (b *bench) load(ctx context.Context) error {
 		return err
 	}
 	l.Created = time.Since(v.from).Seconds()
-	ran, err := b.nodes.wait(ctx, running, b.s.patience)
+	ran, err := b.await(ctx, running)
 	if err != nil {
 		return err
 	}
 	_, l.Running = span(v.from, ran)
-	met, err := b.nodes.wait(ctx, done, b.s.patience)
+	met, err := b.await(ctx, done)
 	if err != nil {
 		return err
 	}

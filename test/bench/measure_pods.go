@@ -140,7 +140,7 @@ func (b *bench) changeEach(ctx context.Context, names []string) (Times, error) {
 		if err := b.setImage(ctx, name, imageHang); err != nil {
 			return Times{}, err
 		}
-		met, err := b.nodes.wait(ctx, done, b.s.patience)
+		met, err := b.await(ctx, done)
 		if err != nil {
 			return Times{}, err
 		}

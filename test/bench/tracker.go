@@ -95,8 +95,9 @@ func (t *tracker) expect(names []string, condition func(*v1alpha1.SeiNode) bool)
 	return e
 }
 
-// wait returns when each node met the condition.
-func (t *tracker) wait(ctx context.Context, e *expectation, patience time.Duration) (map[string]time.Time, error) {
+// wait returns when each node met the condition, unless there is no operator any more
+// that could bring the nodes there.
+func (t *tracker) wait(ctx context.Context, e *expectation, patience time.Duration, operatorEnded <-chan struct{}) (map[string]time.Time, error) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
@@ -104,6 +105,8 @@ func (t *tracker) wait(ctx context.Context, e *expectation, patience time.Durati
 		return e.met, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting for nodes: %w", ctx.Err())
+	case <-operatorEnded:
+		return nil, fmt.Errorf("waiting for nodes: the operator ended: %w", errEnded)
 	case <-late.C:
 	}
 	t.mu.Lock()
