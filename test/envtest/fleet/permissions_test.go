@@ -1,0 +1,86 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/test/envtest"
+)
+
+// restrict makes the world's operator a user who may do what the shipped roles allow,
+// and nothing else.
+func (w *world) restrict() {
+	w.t.Helper()
+	file, err := os.ReadFile(filepath.Join(w.Root, "config", "rbac", "role.yaml"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	everywhere, own := &rbacv1.ClusterRole{}, &rbacv1.Role{}
+	for part := range bytes.SplitSeq(file, []byte("\n---\n")) {
+		var err error
+		if bytes.Contains(part, []byte("kind: ClusterRole\n")) {
+			err = yaml.Unmarshal(part, everywhere)
+		} else {
+			err = yaml.Unmarshal(part, own)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	name := metav1.ObjectMeta{Name: w.ns}
+	inside := metav1.ObjectMeta{Name: w.ns, Namespace: w.ns}
+	everywhere.ObjectMeta, own.ObjectMeta = name, inside
+	user := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: w.ns}}
+	for _, obj := range []client.Object{
+		everywhere, own,
+		&rbacv1.ClusterRoleBinding{ObjectMeta: name, Subjects: user, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.ns}},
+		&rbacv1.RoleBinding{ObjectMeta: inside, Subjects: user, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: w.ns}},
+	} {
+		if err := w.Client.Create(w.t.Context(), obj); err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = w.Client.Delete(context.Background(), obj) })
+	}
+	w.config = w.As(w.ns)
+	w.recorder = envtest.NewRecorder()
+	w.config.Wrap(w.recorder.Wrap)
+}
+
+func TestPermissions_TheShippedRole_SufficesForFleets(t *testing.T) {
+	w := newWorld(t)
+	w.platform.Gateway.Name, w.platform.Gateway.Domain, w.platform.Gateway.P2PDomain = "public", "sei.example", "p2p.example"
+	w.restrict()
+	w.installGatewayAPI()
+	w.startOperator()
+	w.chain()
+
+	chain := validators("val", 2)
+	chain.Spec.DeletionPolicy = v1alpha1.VolumeRetain
+	w.bringUp(chain)
+	full := rpc("rpc", 2)
+	full.Spec.Networking = &v1alpha1.NetworkingSpec{HTTP: &v1alpha1.HTTPNetworking{}, TCP: &v1alpha1.TCPNetworking{}}
+	w.bringUp(full)
+	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionTrue, v1alpha1.ReasonHTTPRoutesPublished)
+	})
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
+		s.Spec.Replicas, s.Spec.Networking, s.Spec.Template.Spec.Image = 1, nil, "seid:b"
+	})
+	w.await("rpc", runs("seid:b"))
+	envtest.WaitGone[corev1.Service](t, w.Env, w.ns, "rpc-external")
+	for _, name := range []string{"val", "rpc"} {
+		w.delete(w.fleet(name))
+		envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.ns, name)
+	}
+	w.recorder.All().Answered(403).RequireNone(t, "requests that the shipped role does not allow")
+}
