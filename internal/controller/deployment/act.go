@@ -100,6 +100,10 @@ func (r *Reconciler) applyMember(ctx context.Context, s *scope, m *member, want 
 		// Trying again changes nothing; the user has to.
 		m.refused = err.Error()
 		return nil
+	case apierrors.IsConflict(err):
+		// The node is no longer as it was when this was decided.
+		s.comeBackIn(staleInterval)
+		return nil
 	case err != nil:
 		return fmt.Errorf("applying SeiNode %s: %w", want.Name, err)
 	}
@@ -129,7 +133,10 @@ func (r *Reconciler) applyChild(ctx context.Context, s *scope, m *member, want f
 		return err
 	}
 	if m.live != nil {
-		obj.SetUID(m.live.UID) // never another node that took the name meanwhile
+		// Only the very state that was judged: a node that was down then and is in
+		// sync by now would be taken down beyond the budget.
+		obj.SetUID(m.live.UID)
+		obj.SetResourceVersion(m.live.ResourceVersion)
 	}
 	err = r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj),
 		client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
