@@ -81,6 +81,14 @@ func (x *Executor[E]) Advance(ctx context.Context, p *v1alpha1.TaskPlan, env E) 
 	return progress
 }
 
+// Suspend stops the clock of a plan that is held: its current task gets its whole time
+// again when it goes on.
+func Suspend(p *v1alpha1.TaskPlan) {
+	if task, _ := Current(p); task != nil {
+		task.StartedAt, task.Deadline = nil, nil
+	}
+}
+
 // notDueFor is how long a failed attempt still backs off.
 func (x *Executor[E]) notDueFor(task *v1alpha1.PlannedTask) time.Duration {
 	if task.RetryAt == nil {

@@ -133,6 +133,21 @@ func TestAdvance_WaitBeyondTheDeadline_FailsAndSaysWhatItWaitedFor(t *testing.T)
 	}
 }
 
+// A plan that is held for longer than a task's time does not fail when it goes on.
+func TestSuspend_LongerThanTheDeadline_GivesTheTaskItsTimeAgain(t *testing.T) {
+	r := newRig(t, map[string][]plan.Outcome{"a": {plan.Wait("Pod", "waiting for the pod", time.Second)}}, "a")
+	r.advance(t)
+	plan.Suspend(r.plan)
+	r.pass(24 * time.Hour)
+	if r.advance(t); r.plan.Phase != v1alpha1.PlanActive {
+		t.Fatalf("phase %s after a long pause: %+v", r.plan.Phase, r.plan.FailedTaskDetail)
+	}
+	r.pass(time.Minute)
+	if r.advance(t); r.plan.Phase != v1alpha1.PlanFailed {
+		t.Error("the task has no deadline any more")
+	}
+}
+
 // D4: a failed attempt is retried with a new id within its budget, and named.
 func TestAdvance_FailedAttempt_IsRetriedLaterUnderANewID(t *testing.T) {
 	r := newRig(t, map[string][]plan.Outcome{"a": {plan.Retry(errors.New("bucket is busy")), plan.Done("")}}, "a")

@@ -9,8 +9,13 @@ import (
 	"github.com/sei-operator/sei-operator/internal/plan"
 )
 
-// ReasonForeignObject says that an object of the name we need belongs to somebody else.
-const ReasonForeignObject = "ForeignObject"
+// Reasons of waits for a name that is taken.
+const (
+	// ReasonForeignObject says that an object of the name belongs to somebody else.
+	ReasonForeignObject = "ForeignObject"
+	// ReasonTerminating says that an object of the name is on its way out.
+	ReasonTerminating = "ObjectTerminating"
+)
 
 // applyStatefulSet brings the StatefulSet to what the plan wants, template included.
 func applyStatefulSet(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
@@ -22,7 +27,7 @@ func applyStatefulSet(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) pl
 	case err != nil:
 		return apiOutcome("applying StatefulSet "+env.Node.Name, err)
 	case env.Observed.StatefulSet == nil:
-		return plan.Wait(ReasonForeignObject, fmt.Sprintf("waiting for the former StatefulSet %s to go", env.Node.Name), soon)
+		return plan.Wait(ReasonTerminating, fmt.Sprintf("waiting for the former StatefulSet %s to go", env.Node.Name), soon)
 	}
 	return plan.Done("")
 }

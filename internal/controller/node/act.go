@@ -25,6 +25,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 			return err
 		}
 	}
+	if active := s.activePlan(); active != nil && s.decision.Action == planner.Hold {
+		plan.Suspend(active)
+	}
 	if mayAdvance(s) {
 		s.progress = r.executor.Advance(ctx, s.activePlan(), env)
 		s.comeBackIn(s.progress.RequeueAfter)

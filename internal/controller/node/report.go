@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -123,11 +124,23 @@ func (r *Reconciler) emitFacts(s *scope) {
 	// A peer that is still starting is no failure, and says so itself.
 	tell(events.PeerResolutionFailed, strings.Join(slices.DeleteFunc(slices.Clone(s.observed.PeerProblems), peers.Waiting), "; "))
 	tell(events.VolumeNotResized, s.facts.VolumeProblem)
+	tell(events.StatefulSetNotOurs, s.foreignStatefulSet())
 	if s.err != nil {
 		tell(events.ReconcileFailed, s.err.Error())
 	} else {
 		tell(events.ReconcileFailed, "")
 	}
+}
+
+// foreignStatefulSet says whose StatefulSet stands in the node's way; empty means nobody's.
+func (s *scope) foreignStatefulSet() string {
+	if foreign, ok := errors.AsType[*task.ForeignError](s.specProblem); ok {
+		return foreign.Error()
+	}
+	if o, ran := s.progress.Outcome(planner.TaskApplyStatefulSet); ran && o.IsWait() && o.Reason == task.ReasonForeignObject {
+		return o.Message
+	}
+	return ""
 }
 
 func (r *Reconciler) countTasks(s *scope) {

@@ -89,6 +89,7 @@ func TestC1_StatefulSetOfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	if w.statefulSet("n").UID != theirs.UID {
 		t.Error("their StatefulSet was touched")
 	}
+	w.awaitEvent(events.StatefulSetNotOurs)
 	// The cause goes away, and the node comes up without a person.
 	w.delete(theirs)
 	w.await("n", settled)
