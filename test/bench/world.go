@@ -34,6 +34,15 @@ const (
 	nodesNamespace = "nodes"
 )
 
+// controllers of kube-controller-manager that work on a node's objects. Claims are
+// bound by the simulated kubelets: how fast a cluster hands out volumes is not the
+// operator's business, and the binder's writes would hide what is.
+var controllers = slices.DeleteFunc(slices.Clone(envtest.DefaultControllers), func(name string) bool {
+	return slices.Contains([]string{
+		"persistentvolume-binder-controller", "persistentvolume-expander-controller", "persistentvolume-protection-controller",
+	}, name)
+})
+
 // world is a fresh control plane with simulated kubelets and sidecars, and the
 // account of the operator.
 type world struct {
@@ -65,7 +74,7 @@ func newWorld(ctx context.Context) (w *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.Env, err = envtest.Start(ctx, envtest.WithAPIServerArgs(auditArgs...)); err != nil {
+	if w.Env, err = envtest.Start(ctx, envtest.WithAPIServerArgs(auditArgs...), envtest.WithControllers(controllers...)); err != nil {
 		return nil, err
 	}
 	w.stops = append(w.stops, w.Stop)
@@ -94,7 +103,9 @@ func (w *world) startSimulators(ctx context.Context) (err error) {
 	}
 	w.stops = append(w.stops, w.sidecars.Stop)
 	w.starts = &startTimes{Sidecars: w.sidecars, at: map[types.UID]time.Time{}}
-	if w.sim, err = podsim.New(ctx, w.Config, podsim.Options{Namespace: nodesNamespace, Runtime: w.starts, Logf: complainf}); err != nil {
+	if w.sim, err = podsim.New(ctx, w.Config, podsim.Options{
+		Namespace: nodesNamespace, Runtime: w.starts, BindClaims: true, Logf: complainf,
+	}); err != nil {
 		return err
 	}
 	w.stops = append(w.stops, w.sim.Stop)
