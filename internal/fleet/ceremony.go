@@ -142,15 +142,32 @@ func NewCeremony(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, reason s
 		Message: fmt.Sprintf("making the genesis of %s with %d validators", snd.Spec.Genesis.ChainID, snd.Spec.Replicas),
 		Tasks:   append(tasks, TaskStoreGenesis),
 	}, now)
+	BoundCeremony(snd, p, now)
+	return p
+}
+
+// BoundCeremony gives the tasks that have no deadline the ceremony's: all of them when
+// it begins, and what is left of them when it goes on after a pause.
+func BoundCeremony(snd *v1alpha1.SeiNodeDeployment, p *v1alpha1.TaskPlan, now time.Time) {
 	limit := defaultCeremonyDuration
 	if d := snd.Spec.Genesis.MaxCeremonyDuration; d != nil {
 		limit = cmp.Or(d.Duration, limit)
 	}
-	deadline := metav1.NewTime(p.StartedAt.Add(limit))
+	deadline := metav1.NewTime(now.Truncate(time.Second).Add(limit))
 	for i := range p.Tasks {
-		p.Tasks[i].Deadline = &deadline
+		if t := &p.Tasks[i]; t.Deadline == nil && t.Status != v1alpha1.TaskComplete {
+			t.Deadline = &deadline
+		}
 	}
-	return p
+}
+
+// SuspendCeremony stops the clock of a ceremony that is paused.
+func SuspendCeremony(p *v1alpha1.TaskPlan) {
+	for i := range p.Tasks {
+		if t := &p.Tasks[i]; t.Status != v1alpha1.TaskComplete {
+			t.StartedAt, t.Deadline = nil, nil
+		}
+	}
 }
 
 // GenesisAddress is where a genesis is published, without the bucket's options.

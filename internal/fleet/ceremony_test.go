@@ -131,3 +131,21 @@ func TestNewCeremony_EveryTaskHasTheCeremonysDeadline(t *testing.T) {
 		t.Errorf("address %s", got)
 	}
 }
+
+// A ceremony that is paused for longer than it may take does not fail when it goes on.
+func TestSuspendCeremony_StopsTheClockOfWhatIsLeft(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	snd := genesisFleet()
+	p := fleet.NewCeremony(snd, platform.Default(), "", now)
+	p.Tasks[0].Status = v1alpha1.TaskComplete
+	fleet.SuspendCeremony(p)
+	fleet.BoundCeremony(snd, p, now.Add(24*time.Hour))
+	if at := p.Tasks[0].Deadline; !at.Time.Equal(now.Add(15 * time.Minute)) {
+		t.Errorf("the deadline of a task that is over moved to %v", at)
+	}
+	for _, task := range p.Tasks[1:] {
+		if task.StartedAt != nil || !task.Deadline.Time.Equal(now.Add(24*time.Hour+15*time.Minute)) {
+			t.Errorf("%s: started %v, deadline %v", task.Type, task.StartedAt, task.Deadline)
+		}
+	}
+}

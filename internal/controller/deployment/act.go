@@ -27,6 +27,8 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 			errs = append(errs, r.syncMember(ctx, s, i))
 		}
 		errs = append(errs, r.syncCeremony(ctx, s))
+	} else if s.ceremony.State == fleet.CeremonyRunning {
+		fleet.SuspendCeremony(s.snd.Status.Plan)
 	}
 	s.networking.synced = true
 	errs = append(errs, r.syncNetworking(ctx, s), s.judge())

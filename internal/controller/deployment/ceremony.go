@@ -60,6 +60,7 @@ func (r *Reconciler) advanceCeremony(ctx context.Context, s *scope) error {
 	}
 	facts := &ceremony.Facts{}
 	active := s.snd.Status.Plan
+	fleet.BoundCeremony(s.snd, active, r.Clock.Now())
 	s.progress = r.executor.Advance(ctx, active, &ceremony.Env{
 		Client: r.Client, Clock: r.Clock, Fleet: s.snd, Plan: active, Members: members,
 		Bucket: r.Platform.Buckets.Genesis, Facts: facts,
