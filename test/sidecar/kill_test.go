@@ -89,8 +89,17 @@ func TestKilledAtRandom_EveryTaskEndsAsIfUndisturbed(t *testing.T) {
 		hits[task]++
 	}
 	t.Logf("tasks that were killed while they ran: %v", hits)
+	// Chance decides who is hit. A task that is over in a moment may be missed, one that
+	// makes up a good part of a round may not.
+	var round time.Duration
+	for _, r := range reference {
+		round += r.took
+	}
 	for i, s := range steps {
-		if hits[s.task] == 0 && reference[i].took > 50*time.Millisecond {
+		if hits[s.task] > 0 {
+			continue
+		}
+		if t.Logf("%s was never hit; it takes %s of %s", s.task, reference[i].took, round); reference[i].took > round/10 {
 			t.Errorf("%s was never hit", s.task)
 		}
 	}
