@@ -1,7 +1,7 @@
 package main
 
-// reference is what the public operator of June 2026 needed, measured with the same
-// means on a machine with 2 cores. Zero means that it was not measured.
+// reference is what the public operator of June 2026 needed, measured by
+// another bench on a machine with 2 cores, with a stub for a sidecar. Zero means that it was not measured.
 type reference struct {
 	allDone, firstDone       float64
 	nodeMedian, nodeP95      float64
