@@ -13,7 +13,7 @@ CONTROLLER_GEN := hack/tool.sh sigs.k8s.io/controller-tools/cmd/controller-gen@v
 GOLANGCI_LINT  := hack/tool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 GOTESTSUM      := hack/tool.sh gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output
 
-UNIT     := $(shell go list ./... 2>/dev/null | grep -v /test/)
+UNIT     := $(shell go list ./... 2>/dev/null | grep -vE '/test/(envtest|sidecar|e2e)')
 FUZZTIME ?= 30s
 
 .PHONY: help

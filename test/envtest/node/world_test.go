@@ -114,8 +114,6 @@ func (w *world) restartOperator() {
 	w.startOperator()
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // fullNode is the smallest valid SeiNode.
 func fullNode(name string) *v1alpha1.SeiNode {
 	return &v1alpha1.SeiNode{
