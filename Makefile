@@ -79,7 +79,7 @@ bench: ## Measure the operator with 100 and 500 nodes on the embedded control pl
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests on a real Kubernetes node
-	@$(GOTESTSUM) -- -count=1 -parallel 3 -timeout 60m ./test/e2e
+	@hack/test.sh e2e
 
 ##@ Run
 .PHONY: up
@@ -91,7 +91,7 @@ down: ## Stop it and remove all traces
 	@hack/down.sh
 
 # The stages of `make test`, in the order of hack/test.sh.
-.PHONY: stage-generated stage-k8s stage-seid stage-unit stage-fuzz stage-envtest stage-sidecar
+.PHONY: stage-generated stage-k8s stage-seid stage-unit stage-fuzz stage-envtest stage-sidecar stage-cluster stage-e2e
 stage-generated:
 	@hack/verify-generated.sh
 stage-k8s: k8s
@@ -105,3 +105,8 @@ stage-envtest:
 	@$(GOTESTSUM) -- -timeout 40m ./test/envtest/...
 stage-sidecar:
 	@$(GOTESTSUM) -- -timeout 30m ./test/sidecar/...
+# Built as hack/build-cluster.sh builds it, and linted instead of vetted, or all of Kubernetes would be compiled again.
+stage-cluster:
+	@cd tools/cluster && CGO_ENABLED=0 GOFLAGS=-trimpath ../../$(GOTESTSUM) -- -count=1 -tags node -vet=off -timeout 20m ./...
+stage-e2e:
+	@$(GOTESTSUM) -- -count=1 -parallel 3 -timeout 60m ./test/e2e

@@ -3,8 +3,15 @@
 # each took. Arguments select stages; without any, all run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-stages=(generated k8s seid unit fuzz envtest sidecar)
+stages=(generated k8s seid unit fuzz envtest sidecar cluster e2e)
 [ $# -gt 0 ] && stages=("$@")
+
+# What a stage printed, for the number of tests it left out.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# skipped prints how many tests gotestsum counted as skipped; their reasons are in its own summary.
+skipped() { grep -oE '^DONE .* [0-9]+ skipped' "$log" | grep -oE '[0-9]+ skipped$' | awk '{n += $1} END {if (n) printf ", %d tests skipped", n}'; }
 
 summary=()
 failed=0
@@ -12,8 +19,8 @@ for stage in "${stages[@]}"; do
 	echo
 	echo "=== $stage"
 	began=$SECONDS
-	if make --no-print-directory "stage-$stage"; then result=passed; else result=FAILED failed=$((failed + 1)); fi
-	summary+=("$(printf '%-10s %-7s %5d s' "$stage" "$result" $((SECONDS - began)))")
+	if make --no-print-directory "stage-$stage" 2>&1 | tee "$log"; then result=passed; else result=FAILED failed=$((failed + 1)); fi
+	summary+=("$(printf '%-10s %-7s %5d s%s' "$stage" "$result" $((SECONDS - began)) "$(skipped)")")
 	# Nothing that needs a binary can run without it.
 	if [ "$result" = FAILED ] && { [ "$stage" = k8s ] || [ "$stage" = seid ]; }; then break; fi
 done
