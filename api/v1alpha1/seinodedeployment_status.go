@@ -26,6 +26,9 @@ type SeiNodeDeploymentStatus struct {
 	// phase sums up how the fleet is.
 	// +optional
 	Phase SeiNodeDeploymentPhase `json:"phase,omitempty"`
+	// phaseTransitionTime is when the phase last changed.
+	// +optional
+	PhaseTransitionTime *metav1.Time `json:"phaseTransitionTime,omitempty"`
 	// replicas is how many nodes exist.
 	// +optional
 	Replicas int32 `json:"replicas"`

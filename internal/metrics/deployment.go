@@ -7,19 +7,55 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-// DeploymentObserved derives everything that a fleet's status tells. Call it once per
-// reconcile, after the status was stored.
-func (m *Metrics) DeploymentObserved(snd *seiv1.SeiNodeDeployment) {
+var fleetPhases = phaseMetrics{
+	gauge: NameFleetPhase, transitions: NameFleetTransitions, durations: NameFleetPhaseDuration,
+	phases: words(seiv1.DeploymentPending, seiv1.DeploymentInitializing, seiv1.DeploymentReady, seiv1.DeploymentUpgrading,
+		seiv1.DeploymentPaused, seiv1.DeploymentDegraded, seiv1.DeploymentFailed, seiv1.DeploymentTerminating),
+}
+
+// DeploymentObserved derives everything that a fleet's status tells: gauges from how
+// it is, transitions and durations from how it changed since before. Call it once per
+// reconcile, after the status was stored; a fleet that did not change may be given
+// twice.
+func (m *Metrics) DeploymentObserved(before, after *seiv1.SeiNodeDeployment) {
+	key := objectKey{seiv1.KindSeiNodeDeployment, after.Namespace, after.Name}
+	m.census.add(key)
+	m.phaseOf(fleetPhases, key, phaseChange{
+		from: string(before.Status.Phase), to: string(after.Status.Phase),
+		since: before.Status.PhaseTransitionTime, until: after.Status.PhaseTransitionTime,
+	})
 	for state, count := range map[string]int32{
-		"desired": snd.Spec.Replicas, "present": snd.Status.Replicas,
-		"ready": snd.Status.ReadyReplicas, "updated": snd.Status.UpdatedReplicas,
+		"desired": after.Spec.Replicas, "present": after.Status.Replicas,
+		"ready": after.Status.ReadyReplicas, "updated": after.Status.UpdatedReplicas,
 	} {
-		m.gauges[NameFleetNodes].WithLabelValues(snd.Namespace, snd.Name, state).Set(float64(count))
+		m.gauges[NameFleetNodes].WithLabelValues(after.Namespace, after.Name, state).Set(float64(count))
 	}
-	stalled := 0.0
-	if conditions.Is(snd.Status.Conditions, seiv1.ConditionRolloutStalled, metav1.ConditionTrue, "") {
-		stalled = 1
+	stalled := conditions.Is(after.Status.Conditions, seiv1.ConditionRolloutStalled, metav1.ConditionTrue, "")
+	m.gauges[NameFleetStalled].WithLabelValues(after.Namespace, after.Name).Set(flag(stalled))
+	m.rollout(key, before.Status.Rollout, &after.Status)
+	m.planActive(key, after.Status.Plan)
+}
+
+// rollout tells of the rollout that is under way, and of the one that ended since
+// before.
+func (m *Metrics) rollout(key objectKey, before *seiv1.RolloutStatus, after *seiv1.SeiNodeDeploymentStatus) {
+	if after.Rollout == nil || after.Phase == seiv1.DeploymentTerminating {
+		m.ages[NameRolloutAge].unset(key)
+	} else {
+		m.ages[NameRolloutAge].set(key, after.Rollout.StartedAt.Time, key.namespace, key.name)
 	}
-	m.gauges[NameFleetStalled].WithLabelValues(snd.Namespace, snd.Name).Set(stalled)
-	m.PlanActive(seiv1.KindSeiNodeDeployment, snd.Namespace, snd.Name, snd.Status.Plan)
+	if before == nil {
+		return
+	}
+	ended := func(outcome seiv1.PlanOutcome, at metav1.Time) {
+		took := max(at.Sub(before.StartedAt.Time), 0)
+		m.histograms[NameRolloutDuration].WithLabelValues(key.namespace, string(outcome)).Observe(took.Seconds())
+	}
+	if after.Rollout == nil {
+		if c := conditions.Get(after.Conditions, seiv1.ConditionRolloutInProgress); c != nil && c.Status == metav1.ConditionFalse {
+			ended(seiv1.OutcomeComplete, c.LastTransitionTime)
+		}
+	} else if after.Rollout.TargetHash != before.TargetHash {
+		ended(seiv1.OutcomeSuperseded, after.Rollout.StartedAt)
+	}
 }

@@ -2,10 +2,7 @@ package metrics_test
 
 import (
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -13,37 +10,85 @@ import (
 )
 
 func TestDeploymentObserved_CountsNodesByStateAndForgets(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	m, err := metrics.New(registry, time.Now)
-	if err != nil {
-		t.Fatal(err)
+	m, registry := newMetrics(t)
+	snd := fleet("rpc")
+	snd.Spec.Replicas = 5
+	snd.Status = seiv1.SeiNodeDeploymentStatus{
+		Replicas: 4, ReadyReplicas: 3, UpdatedReplicas: 2,
+		Conditions: []metav1.Condition{{Type: seiv1.ConditionRolloutStalled, Status: metav1.ConditionTrue}},
 	}
-	snd := &seiv1.SeiNodeDeployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "rpc"},
-		Spec:       seiv1.SeiNodeDeploymentSpec{Replicas: 5},
-		Status: seiv1.SeiNodeDeploymentStatus{
-			Replicas: 4, ReadyReplicas: 3, UpdatedReplicas: 2,
-			Conditions: []metav1.Condition{{Type: seiv1.ConditionRolloutStalled, Status: metav1.ConditionTrue}},
-		},
-	}
-	m.DeploymentObserved(snd)
-	want := []string{
+	m.DeploymentObserved(snd, snd)
+	expect(t, registry, metrics.NameFleetNodes,
 		`seinodedeployment_nodes{name="rpc",namespace="sei",state="desired"} 5`,
 		`seinodedeployment_nodes{name="rpc",namespace="sei",state="present"} 4`,
 		`seinodedeployment_nodes{name="rpc",namespace="sei",state="ready"} 3`,
-		`seinodedeployment_nodes{name="rpc",namespace="sei",state="updated"} 2`,
-	}
-	if diff := cmp.Diff(want, series(t, registry, metrics.NameFleetNodes)); diff != "" {
-		t.Errorf("nodes (-want +got):\n%s", diff)
-	}
-	stalled := []string{`seinodedeployment_rollout_stalled{name="rpc",namespace="sei"} 1`}
-	if diff := cmp.Diff(stalled, series(t, registry, metrics.NameFleetStalled)); diff != "" {
-		t.Errorf("stalled (-want +got):\n%s", diff)
-	}
+		`seinodedeployment_nodes{name="rpc",namespace="sei",state="updated"} 2`)
+	expect(t, registry, metrics.NameFleetStalled, `seinodedeployment_rollout_stalled{name="rpc",namespace="sei"} 1`)
 	m.Forget(seiv1.KindSeiNodeDeployment, "sei", "rpc")
-	for _, name := range []string{metrics.NameFleetNodes, metrics.NameFleetStalled} {
-		if left := series(t, registry, name); len(left) > 0 {
-			t.Errorf("a deleted fleet leaves %v", left)
+	expect(t, registry, metrics.NameFleetNodes)
+	expect(t, registry, metrics.NameFleetStalled)
+}
+
+func TestDeploymentObserved_PhaseChange_CountsOnceAndRecordsTheTrueDuration(t *testing.T) {
+	m, registry := newMetrics(t)
+	before, after := fleet("rpc"), fleet("rpc")
+	before.Status.Phase, before.Status.PhaseTransitionTime = seiv1.DeploymentUpgrading, at(0)
+	after.Status.Phase, after.Status.PhaseTransitionTime = seiv1.DeploymentReady, at(75)
+
+	// An operator that was restarted sees the fleet as it is, which is no transition.
+	m.DeploymentObserved(before, before)
+	expect(t, registry, metrics.NameFleetTransitions)
+	m.DeploymentObserved(before, after)
+	m.DeploymentObserved(after, after)
+
+	expect(t, registry, metrics.NameFleetPhase,
+		`seinodedeployment_phase{name="rpc",namespace="sei",phase="Degraded"} 0`,
+		`seinodedeployment_phase{name="rpc",namespace="sei",phase="Failed"} 0`,
+		`seinodedeployment_phase{name="rpc",namespace="sei",phase="Initializing"} 0`,
+		`seinodedeployment_phase{name="rpc",namespace="sei",phase="Paused"} 0`,
+		`seinodedeployment_phase{name="rpc",namespace="sei",phase="Pending"} 0`,
+		`seinodedeployment_phase{name="rpc",namespace="sei",phase="Ready"} 1`,
+		`seinodedeployment_phase{name="rpc",namespace="sei",phase="Terminating"} 0`,
+		`seinodedeployment_phase{name="rpc",namespace="sei",phase="Upgrading"} 0`)
+	expect(t, registry, metrics.NameFleetTransitions,
+		`seinodedeployment_phase_transitions_total{from="Upgrading",namespace="sei",to="Ready"} 1`)
+	expect(t, registry, metrics.NameFleetPhaseDuration,
+		`seinodedeployment_phase_duration_seconds_sum{namespace="sei",phase="Upgrading"} 75`,
+		`seinodedeployment_phase_duration_seconds_count{namespace="sei",phase="Upgrading"} 1`)
+}
+
+// A fleet whose status was written by an operator that kept no times has no duration.
+func TestDeploymentObserved_PhaseOfUnknownStart_HasNoDuration(t *testing.T) {
+	m, registry := newMetrics(t)
+	before, after := fleet("rpc"), fleet("rpc")
+	before.Status.Phase = seiv1.DeploymentUpgrading
+	after.Status.Phase, after.Status.PhaseTransitionTime = seiv1.DeploymentReady, at(75)
+	m.DeploymentObserved(before, after)
+	expect(t, registry, metrics.NameFleetTransitions,
+		`seinodedeployment_phase_transitions_total{from="Upgrading",namespace="sei",to="Ready"} 1`)
+	expect(t, registry, metrics.NameFleetPhaseDuration)
+}
+
+func TestDeploymentObserved_Rollout_HasAnAgeAndThenADuration(t *testing.T) {
+	m, registry := newMetrics(t)
+	at10 := &seiv1.RolloutStatus{TargetHash: "a", StartedAt: *at(10)}
+	at40 := &seiv1.RolloutStatus{TargetHash: "b", StartedAt: *at(40)}
+	life := []*seiv1.SeiNodeDeployment{fleet("rpc"), fleet("rpc"), fleet("rpc"), fleet("rpc")}
+	life[1].Status.Rollout, life[2].Status.Rollout = at10, at40
+	life[3].Status.Conditions = []metav1.Condition{
+		{Type: seiv1.ConditionRolloutInProgress, Status: metav1.ConditionFalse, LastTransitionTime: *at(100)},
+	}
+	for i := range life[1:] {
+		m.DeploymentObserved(life[i], life[i+1])
+		m.DeploymentObserved(life[i+1], life[i+1])
+		if i == 1 {
+			expect(t, registry, metrics.NameRolloutAge, `seinodedeployment_rollout_age_seconds{name="rpc",namespace="sei"} 3560`)
 		}
 	}
+	expect(t, registry, metrics.NameRolloutAge)
+	expect(t, registry, metrics.NameRolloutDuration,
+		`seinodedeployment_rollout_duration_seconds_sum{namespace="sei",outcome="Complete"} 60`,
+		`seinodedeployment_rollout_duration_seconds_count{namespace="sei",outcome="Complete"} 1`,
+		`seinodedeployment_rollout_duration_seconds_sum{namespace="sei",outcome="Superseded"} 30`,
+		`seinodedeployment_rollout_duration_seconds_count{namespace="sei",outcome="Superseded"} 1`)
 }

@@ -19,7 +19,8 @@ type Metrics struct {
 	counters   map[string]*prometheus.CounterVec
 	gauges     map[string]*prometheus.GaugeVec
 	histograms map[string]*prometheus.HistogramVec
-	plans      *activePlans
+	ages       map[string]*ages
+	census     census
 }
 
 // Default is the process's Metrics, in the registry that the manager serves.
@@ -37,6 +38,7 @@ func New(registry prometheus.Registerer, now func() time.Time) (*Metrics, error)
 		counters:   map[string]*prometheus.CounterVec{},
 		gauges:     map[string]*prometheus.GaugeVec{},
 		histograms: map[string]*prometheus.HistogramVec{},
+		ages:       map[string]*ages{},
 	}
 	for _, d := range Declarations() {
 		if err := registry.Register(m.collector(d, now)); err != nil {
@@ -48,9 +50,9 @@ func New(registry prometheus.Registerer, now func() time.Time) (*Metrics, error)
 
 func (m *Metrics) collector(d Declaration, now func() time.Time) prometheus.Collector {
 	switch {
-	case d.Name == NamePlanActiveAge:
-		m.plans = newActivePlans(d, now)
-		return m.plans
+	case d.Age:
+		m.ages[d.Name] = newAges(d, now)
+		return m.ages[d.Name]
 	case d.Type == Counter:
 		m.counters[d.Name] = prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
 		return m.counters[d.Name]
@@ -67,7 +69,6 @@ func (m *Metrics) collector(d Declaration, now func() time.Time) prometheus.Coll
 var statusPatches = map[string]string{
 	seiv1.KindSeiNode:           NameNodeStatusPatches,
 	seiv1.KindSeiNodeDeployment: NameDeploymentStatusPatches,
-	seiv1.KindSeiNodeTask:       NameTaskStatusPatches,
 }
 
 // StatusPatches returns the function that counts status patches of a kind, for
@@ -113,9 +114,14 @@ func (m *Metrics) PlanEnded(kind, reason string, outcome seiv1.PlanOutcome, took
 	m.histograms[NamePlanDuration].WithLabelValues(kind, bounded(reason), string(outcome)).Observe(max(took, 0).Seconds())
 }
 
-// PlanActive notes the plan an object works on; nil notes that there is none.
-func (m *Metrics) PlanActive(kind, namespace, name string, plan *seiv1.TaskPlan) {
-	m.plans.set(objectKey{kind, namespace, name}, plan)
+// planActive notes the plan an object works on; nil notes that there is none.
+func (m *Metrics) planActive(key objectKey, plan *seiv1.TaskPlan) {
+	active := m.ages[NamePlanActiveAge]
+	if plan == nil || plan.Phase != seiv1.PlanActive || plan.StartedAt == nil {
+		active.unset(key)
+		return
+	}
+	active.set(key, plan.StartedAt.Time, key.kind, key.namespace, key.name, bounded(plan.Reason))
 }
 
 // SetBuildInfo says what is running.
@@ -123,24 +129,6 @@ func (m *Metrics) SetBuildInfo(version, commit string) {
 	gauge := m.gauges[NameBuildInfo]
 	gauge.Reset()
 	gauge.WithLabelValues(version, commit, runtime.Version()).Set(1)
-}
-
-// perObject names the gauges that have series per object of a kind.
-var perObject = map[string][]string{
-	seiv1.KindSeiNode:           {NameNodePhase, NameSidecarReady, NameKeyReserved},
-	seiv1.KindSeiNodeDeployment: {NameFleetNodes, NameFleetStalled},
-}
-
-// Forget removes every series of a deleted object.
-func (m *Metrics) Forget(kind, namespace, name string) {
-	labels := prometheus.Labels{labelNamespace: namespace, labelName: name}
-	if counter, ok := m.counters[statusPatches[kind]]; ok {
-		counter.DeletePartialMatch(labels)
-	}
-	m.plans.set(objectKey{kind, namespace, name}, nil)
-	for _, name := range perObject[kind] {
-		m.gauges[name].DeletePartialMatch(labels)
-	}
 }
 
 // bounded keeps label values to the short words that reasons and task types are.

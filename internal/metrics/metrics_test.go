@@ -55,28 +55,39 @@ func expect(t *testing.T, registry prometheus.Gatherer, name string, want ...str
 // touchEverything writes every metric at least once, for the named object of
 // each kind.
 func touchEverything(m *metrics.Metrics, name string) {
-	for _, kind := range []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment, seiv1.KindSeiNodeTask} {
+	for _, kind := range kinds {
 		for _, result := range statuspatch.Results() {
 			m.StatusPatches(kind)("sei", name, result)
 		}
-		started := metav1.NewTime(start)
-		m.PlanActive(kind, "sei", name, &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "NewNode", StartedAt: &started})
 	}
 	before, after := node(name), node(name)
 	before.Status.Phase, before.Status.PhaseTransitionTime = seiv1.NodeInitializing, at(0)
 	after.Status.Phase, after.Status.PhaseTransitionTime = seiv1.NodeRunning, at(90)
 	after.Status.ConsensusAddress = "AB12"
 	after.Status.Plan = &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "NewNode", StartedAt: at(0)}
-	after.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionSidecarReady, Status: metav1.ConditionTrue}}
+	for _, condition := range []string{seiv1.ConditionSidecarReady, seiv1.ConditionReady, seiv1.ConditionNodeUpdateInProgress} {
+		after.Status.Conditions = append(after.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue})
+	}
 	m.NodeObserved(before, after)
-	m.DeploymentObserved(&seiv1.SeiNodeDeployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: name}, Status: seiv1.SeiNodeDeploymentStatus{Plan: after.Status.Plan},
-	})
+	was, is := fleet(name), fleet(name)
+	was.Status.Phase, was.Status.PhaseTransitionTime = seiv1.DeploymentReady, at(0)
+	is.Status.Phase, is.Status.PhaseTransitionTime = seiv1.DeploymentUpgrading, at(60)
+	was.Status.Rollout = &seiv1.RolloutStatus{TargetHash: "a", StartedAt: *at(0)}
+	is.Status.Rollout = &seiv1.RolloutStatus{TargetHash: "b", StartedAt: *at(60)}
+	is.Status.Plan = after.Status.Plan
+	m.DeploymentObserved(was, is)
 	m.SidecarProbed("sei", metrics.ProbeReady)
 	m.PlanEnded(seiv1.KindSeiNode, "NewNode", seiv1.OutcomeComplete, time.Minute)
 	m.TaskEnded(seiv1.KindSeiNode, "mark-ready", seiv1.TaskComplete, time.Second)
 	m.TaskRetried(seiv1.KindSeiNode, "mark-ready")
 	m.SetBuildInfo("v1", "abc")
+}
+
+// kinds are those that have a controller.
+var kinds = []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment}
+
+func fleet(name string) *seiv1.SeiNodeDeployment {
+	return &seiv1.SeiNodeDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: name}}
 }
 
 func node(name string) *seiv1.SeiNode {
@@ -116,7 +127,7 @@ func TestForget_RemovesEverySeriesOfTheObjectAndNoOther(t *testing.T) {
 	m, registry := newMetrics(t)
 	touchEverything(m, "rpc-0")
 	touchEverything(m, "rpc-1")
-	for _, kind := range []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment, seiv1.KindSeiNodeTask} {
+	for _, kind := range kinds {
 		m.Forget(kind, "sei", "rpc-0")
 	}
 	for _, d := range metrics.Declarations() {
@@ -135,13 +146,39 @@ func TestForget_RemovesEverySeriesOfTheObjectAndNoOther(t *testing.T) {
 func TestForget_OfOneKind_KeepsANamesakeOfAnother(t *testing.T) {
 	m, registry := newMetrics(t)
 	touchEverything(m, "x")
-	m.Forget(seiv1.KindSeiNodeTask, "sei", "x")
+	m.Forget(seiv1.KindSeiNodeDeployment, "sei", "x")
 	if len(series(t, registry, metrics.NameNodePhase)) == 0 || len(series(t, registry, metrics.NameNodeStatusPatches)) == 0 {
-		t.Error("forgetting a SeiNodeTask removed series of a SeiNode")
+		t.Error("forgetting a SeiNodeDeployment removed series of a SeiNode")
 	}
-	if len(series(t, registry, metrics.NameTaskStatusPatches)) != 0 {
-		t.Error("series of the SeiNodeTask are left")
+	if len(series(t, registry, metrics.NameDeploymentStatusPatches)) != 0 {
+		t.Error("series of the SeiNodeDeployment are left")
 	}
+	expect(t, registry, metrics.NamePlanActiveAge,
+		`sei_plan_active_age_seconds{kind="SeiNode",name="x",namespace="sei",reason="NewNode"} 3600`)
+}
+
+// Namespaces are made up by users too, so what is counted by namespace goes with the
+// last object in it.
+func TestForget_LastObjectOfANamespace_LeavesNothingOfTheNamespace(t *testing.T) {
+	m, registry := newMetrics(t)
+	touchEverything(m, "x")
+	other := node("elsewhere")
+	other.Namespace, other.Status.Phase = "other", seiv1.NodePending
+	m.NodeObserved(node("elsewhere"), other)
+	m.Forget(seiv1.KindSeiNode, "sei", "x")
+	if len(series(t, registry, metrics.NameSidecarProbes)) == 0 {
+		t.Error("the namespace was forgotten while a fleet is in it")
+	}
+	m.Forget(seiv1.KindSeiNodeDeployment, "sei", "x")
+	m.Forget(seiv1.KindSeiNodeDeployment, "sei", "x")
+	for _, d := range metrics.Declarations() {
+		for _, line := range series(t, registry, d.Name) {
+			if strings.Contains(line, `namespace="sei"`) {
+				t.Errorf("left behind: %s", line)
+			}
+		}
+	}
+	expect(t, registry, metrics.NamePhaseTransitions, `seinode_phase_transitions_total{from="None",namespace="other",to="Pending"} 1`)
 }
 
 // A1.
@@ -181,10 +218,13 @@ func TestDefault_IsInTheRegistryTheManagerServes(t *testing.T) {
 
 func TestPlanActive_AgeGrowsUntilThePlanEnds(t *testing.T) {
 	m, registry := newMetrics(t)
-	m.PlanActive(seiv1.KindSeiNode, "sei", "rpc-0", &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "ImageChanged", StartedAt: at(600)})
+	n := node("rpc-0")
+	n.Status.Plan = &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "ImageChanged", StartedAt: at(600)}
+	m.NodeObserved(n, n)
 	expect(t, registry, metrics.NamePlanActiveAge,
 		`sei_plan_active_age_seconds{kind="SeiNode",name="rpc-0",namespace="sei",reason="ImageChanged"} 3000`)
-	m.PlanActive(seiv1.KindSeiNode, "sei", "rpc-0", &seiv1.TaskPlan{Phase: seiv1.PlanFailed, Reason: "ImageChanged", StartedAt: at(600)})
+	n.Status.Plan.Phase = seiv1.PlanFailed
+	m.NodeObserved(n, n)
 	expect(t, registry, metrics.NamePlanActiveAge)
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-// phases are the values of the label phase.
-var phases = []seiv1.SeiNodePhase{
-	seiv1.NodePending, seiv1.NodeInitializing, seiv1.NodeRunning, seiv1.NodeFailed, seiv1.NodeTerminating,
+var nodePhases = phaseMetrics{
+	gauge: NameNodePhase, transitions: NamePhaseTransitions, durations: NamePhaseDuration,
+	phases: words(seiv1.NodePending, seiv1.NodeInitializing, seiv1.NodeRunning, seiv1.NodeFailed, seiv1.NodeTerminating),
 }
 
 // NodeObserved derives everything that a node's status tells: gauges from how it
@@ -17,52 +17,45 @@ var phases = []seiv1.SeiNodePhase{
 // per reconcile, after the status was stored; a node that did not change may be
 // given twice.
 func (m *Metrics) NodeObserved(before, after *seiv1.SeiNode) {
-	m.nodePhase(before, after)
-	m.nodeSidecar(after)
+	key := objectKey{seiv1.KindSeiNode, after.Namespace, after.Name}
+	m.census.add(key)
+	m.phaseOf(nodePhases, key, phaseChange{
+		from: string(before.Status.Phase), to: string(after.Status.Phase),
+		since: before.Status.PhaseTransitionTime, until: after.Status.PhaseTransitionTime,
+	})
+	m.nodeConditions(after)
 	m.nodeKey(after)
-	m.PlanActive(seiv1.KindSeiNode, after.Namespace, after.Name, after.Status.Plan)
+	m.planActive(key, after.Status.Plan)
 	m.planOutcome(seiv1.KindSeiNode, before.Status.Plan, before.Status.LastPlan, after.Status.LastPlan)
 }
 
-func (m *Metrics) nodePhase(before, after *seiv1.SeiNode) {
-	to := after.Status.Phase
-	for _, phase := range phases {
-		value := 0.0
-		if phase == to {
-			value = 1
+// nodeGauges are the conditions that have a gauge, and when it is 1.
+var nodeGauges = []struct {
+	condition, gauge string
+	on               func(*metav1.Condition) bool
+}{
+	{seiv1.ConditionSidecarReady, NameSidecarReady, isTrue},
+	{seiv1.ConditionReady, NameNodeReady, isTrue},
+	{seiv1.ConditionNodeUpdateInProgress, NameNodeUpdate, func(c *metav1.Condition) bool {
+		return isTrue(c) || c.Reason == seiv1.ReasonUpdateFailed
+	}},
+}
+
+// nodeConditions sets the gauges that mean something only while the node is meant
+// to run.
+func (m *Metrics) nodeConditions(node *seiv1.SeiNode) {
+	expected := node.Status.Phase == seiv1.NodeRunning && !node.Spec.Paused
+	for _, g := range nodeGauges {
+		condition := conditions.Get(node.Status.Conditions, g.condition)
+		if !expected || condition == nil || condition.Reason == seiv1.ReasonNotApplicable {
+			m.gauges[g.gauge].DeleteLabelValues(node.Namespace, node.Name)
+			continue
 		}
-		m.gauges[NameNodePhase].WithLabelValues(after.Namespace, after.Name, string(phase)).Set(value)
-	}
-	from := before.Status.Phase
-	if from == to || to == "" {
-		return
-	}
-	m.counters[NamePhaseTransitions].WithLabelValues(after.Namespace, orNone(from), string(to)).Inc()
-	if from != "" && before.Status.PhaseTransitionTime != nil && after.Status.PhaseTransitionTime != nil {
-		stayed := after.Status.PhaseTransitionTime.Sub(before.Status.PhaseTransitionTime.Time)
-		m.histograms[NamePhaseDuration].WithLabelValues(after.Namespace, string(from)).Observe(max(stayed, 0).Seconds())
+		m.gauges[g.gauge].WithLabelValues(node.Namespace, node.Name).Set(flag(g.on(condition)))
 	}
 }
 
-func orNone(phase seiv1.SeiNodePhase) string {
-	if phase == "" {
-		return "None"
-	}
-	return string(phase)
-}
-
-func (m *Metrics) nodeSidecar(node *seiv1.SeiNode) {
-	gauge := m.gauges[NameSidecarReady]
-	condition := conditions.Get(node.Status.Conditions, seiv1.ConditionSidecarReady)
-	switch {
-	case condition == nil || condition.Reason == seiv1.ReasonNotApplicable || node.Status.Phase != seiv1.NodeRunning || node.Spec.Paused:
-		gauge.DeleteLabelValues(node.Namespace, node.Name)
-	case condition.Status == metav1.ConditionTrue:
-		gauge.WithLabelValues(node.Namespace, node.Name).Set(1)
-	default:
-		gauge.WithLabelValues(node.Namespace, node.Name).Set(0)
-	}
-}
+func isTrue(c *metav1.Condition) bool { return c.Status == metav1.ConditionTrue }
 
 func (m *Metrics) nodeKey(node *seiv1.SeiNode) {
 	gauge := m.gauges[NameKeyReserved]

@@ -1,9 +1,11 @@
 package metrics_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -72,6 +74,40 @@ func TestNodeObserved_SidecarGauge(t *testing.T) {
 			now.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionSidecarReady, Status: tc.status, Reason: tc.reason}}
 			m.NodeObserved(running, now)
 			expect(t, registry, metrics.NameSidecarReady, tc.want...)
+		})
+	}
+}
+
+func TestNodeObserved_ReadyAndUpdate_FollowTheConditionsOfARunningNode(t *testing.T) {
+	cases := []struct {
+		name          string
+		phase         seiv1.SeiNodePhase
+		ready, update metav1.Condition
+		want          []string
+	}{
+		{"settled", seiv1.NodeRunning, metav1.Condition{Status: "True"}, metav1.Condition{Status: "False", Reason: seiv1.ReasonUpdateComplete}, []string{"ready 1", "update 0"}},
+		{"updating", seiv1.NodeRunning, metav1.Condition{Status: "False"}, metav1.Condition{Status: "True"}, []string{"ready 0", "update 1"}},
+		{"lost", seiv1.NodeRunning, metav1.Condition{Status: "Unknown"}, metav1.Condition{Status: "False"}, []string{"ready 0", "update 0"}},
+		{"update failed", seiv1.NodeRunning, metav1.Condition{Status: "False"}, metav1.Condition{Status: "False", Reason: seiv1.ReasonUpdateFailed}, []string{"ready 0", "update 1"}},
+		{"coming up", seiv1.NodeInitializing, metav1.Condition{Status: "False"}, metav1.Condition{Status: "False"}, nil},
+		{"failed", seiv1.NodeFailed, metav1.Condition{Status: "False"}, metav1.Condition{Status: "False"}, nil},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			m, registry := newMetrics(t)
+			n := node("rpc-0")
+			n.Status.Phase = tc.phase
+			tc.ready.Type, tc.update.Type = seiv1.ConditionReady, seiv1.ConditionNodeUpdateInProgress
+			n.Status.Conditions = []metav1.Condition{tc.ready, tc.update}
+			m.NodeObserved(n, n)
+			var got []string
+			for _, line := range series(t, registry, metrics.NameNodeReady, metrics.NameNodeUpdate) {
+				line = strings.ReplaceAll(line, `{name="rpc-0",namespace="sei"}`, "")
+				got = append(got, strings.NewReplacer("seinode_ready", "ready", "seinode_update_unfinished", "update").Replace(line))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("gauges (-want +got):\n%s", diff)
+			}
 		})
 	}
 }

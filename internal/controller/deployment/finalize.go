@@ -130,10 +130,10 @@ func (r *Reconciler) disown(ctx context.Context, snd *v1alpha1.SeiNodeDeployment
 }
 
 func (r *Reconciler) reportTerminating(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, left int) error {
-	before, snapshot := snd.DeepCopy(), r.status.New(snd)
-	snd.Status.Phase = v1alpha1.DeploymentTerminating
+	before, snapshot, now := snd.DeepCopy(), r.status.New(snd), r.Clock.Now()
+	enterPhase(snd, v1alpha1.DeploymentTerminating, now)
 	snd.Status.ObservedGeneration = snd.Generation
-	set := conditions.For(&snd.Status.Conditions, snd.Generation, r.Clock.Now())
+	set := conditions.For(&snd.Status.Conditions, snd.Generation, now)
 	message := "the fleet is being deleted"
 	if snd.Spec.DeletionPolicy != v1alpha1.VolumeRetain && left > 0 {
 		message += ": waiting for its nodes to stop"
@@ -143,7 +143,7 @@ func (r *Reconciler) reportTerminating(ctx context.Context, snd *v1alpha1.SeiNod
 	if err != nil {
 		return err
 	}
-	r.Metrics.DeploymentObserved(snd)
+	r.Metrics.DeploymentObserved(before, snd)
 	if result == statuspatch.Changed {
 		r.Events.Emit(snd, events.ForDeployment(before, snd, "")...)
 	}

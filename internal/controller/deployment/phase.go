@@ -1,6 +1,21 @@
 package deployment
 
-import "github.com/sei-operator/sei-operator/api/v1alpha1"
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// enterPhase writes the phase, and when it began if it is another one.
+func enterPhase(snd *v1alpha1.SeiNodeDeployment, phase v1alpha1.SeiNodeDeploymentPhase, now time.Time) {
+	if snd.Status.Phase == phase {
+		return
+	}
+	at := metav1.NewTime(now.Truncate(time.Second))
+	snd.Status.Phase, snd.Status.PhaseTransitionTime = phase, &at
+}
 
 // phase sums up how the fleet is.
 func (s *scope) phase() v1alpha1.SeiNodeDeploymentPhase {

@@ -27,13 +27,13 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 		s.deriveNetworking(r.Platform)
 	}
 	s.networkingReady(conditions.For(&s.snd.Status.Conditions, s.snd.Generation, s.now), r.Platform)
-	s.snd.Status.Phase = s.phase()
+	enterPhase(s.snd, s.phase(), s.now)
 	s.snd.Status.ObservedGeneration = s.snd.Generation
 	result, err := s.snapshot.Patch(ctx, r.Client, s.snd)
 	if err != nil {
 		return err
 	}
-	r.Metrics.DeploymentObserved(s.snd)
+	r.Metrics.DeploymentObserved(s.before, s.snd)
 	r.countTasks(s)
 	r.Events.Emit(s.snd, s.told...)
 	if result == statuspatch.Changed {

@@ -1,0 +1,76 @@
+package metrics
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// perObject names the gauges that have series per object of a kind.
+var perObject = map[string][]string{
+	seiv1.KindSeiNode:           {NameNodePhase, NameNodeReady, NameNodeUpdate, NameSidecarReady, NameKeyReserved},
+	seiv1.KindSeiNodeDeployment: {NameFleetPhase, NameFleetNodes, NameFleetStalled},
+}
+
+// census knows which namespaces still hold objects. Counters by namespace outlive
+// single objects, but not the last one: namespaces come and go too.
+type census struct {
+	mu      sync.Mutex
+	objects map[string]map[objectKey]struct{}
+}
+
+func (c *census) add(key objectKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.objects == nil {
+		c.objects = map[string]map[objectKey]struct{}{}
+	}
+	if c.objects[key.namespace] == nil {
+		c.objects[key.namespace] = map[objectKey]struct{}{}
+	}
+	c.objects[key.namespace][key] = struct{}{}
+}
+
+// remove calls emptied if the object was the last of its namespace, before another
+// can be added.
+func (c *census) remove(key objectKey, emptied func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.objects[key.namespace], key)
+	if len(c.objects[key.namespace]) == 0 {
+		delete(c.objects, key.namespace)
+		emptied()
+	}
+}
+
+// Forget removes every series of a deleted object, and with the last object of a
+// namespace those of the namespace.
+func (m *Metrics) Forget(kind, namespace, name string) {
+	key := objectKey{kind, namespace, name}
+	labels := prometheus.Labels{labelNamespace: namespace, labelName: name}
+	if counter, ok := m.counters[statusPatches[kind]]; ok {
+		counter.DeletePartialMatch(labels)
+	}
+	for _, gauge := range perObject[kind] {
+		m.gauges[gauge].DeletePartialMatch(labels)
+	}
+	for _, a := range m.ages {
+		a.unset(key)
+	}
+	m.census.remove(key, func() { m.forgetNamespace(namespace) })
+}
+
+func (m *Metrics) forgetNamespace(namespace string) {
+	labels := prometheus.Labels{labelNamespace: namespace}
+	for _, d := range Declarations() {
+		switch {
+		case !d.Namespaced() || d.PerObject():
+		case d.Type == Counter:
+			m.counters[d.Name].DeletePartialMatch(labels)
+		case d.Type == Histogram:
+			m.histograms[d.Name].DeletePartialMatch(labels)
+		}
+	}
+}
