@@ -26,7 +26,7 @@ import (
 const wantKills = 200
 
 // maxRounds bounds how long it goes on for tasks that chance has missed.
-const maxRounds = 30
+const maxRounds = 40
 
 // step is one task of the sequence that is disturbed.
 type step struct {
@@ -78,50 +78,33 @@ func TestKilledAtRandom_EveryTaskEndsAsIfUndisturbed(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(20260805, 200))
 	live.killLive(rng)
-	// Chance decides who is hit, so it goes on until every task that takes its time was.
-	missed := func() (tasks []api.TaskType) {
-		hit := append(interrupted(n), interrupted(live)...)
-		for i, s := range steps {
-			if reference[i].took > 50*time.Millisecond && !slices.Contains(hit, s.task) {
-				tasks = append(tasks, s.task)
-			}
-		}
-		return tasks
+	version, err := n.Client().Version(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	kills := func() int { return len(interrupted(n)) + len(interrupted(live)) }
-	for round := 0; kills() < wantKills || (len(missed()) > 0 && round < maxRounds); round++ {
+	hits := func() []api.TaskType { return append(n.Interrupted(), live.Interrupted()...) }
+	// Chance decides who is hit, so it goes on until everybody was.
+	missed := func() []api.TaskType {
+		hit := hits()
+		return slices.DeleteFunc(slices.Clone(version.TaskTypes), func(task api.TaskType) bool { return slices.Contains(hit, task) })
+	}
+	for round := 0; len(hits()) < wantKills || (len(missed()) > 0 && round < maxRounds); round++ {
 		fresh()
 		for i, s := range steps {
-			got, _ := n.RunKilled(s.task, s.params, crashtest.Kills{Number: 4, Within: reference[i].took, Rand: rng})
+			got := n.RunKilled(s.task, s.params, crashtest.Kills{Number: 4, Within: reference[i].took, Rand: rng})
 			if diff := cmp.Diff(reference[i], n.outcome(got, bucket), cmp.AllowUnexported(outcome{}), cmp.FilterPath(ignoreTook, cmp.Ignore())); diff != "" {
 				t.Fatalf("round %d: %s ended differently (-undisturbed +killed):\n%s", round, s.task, diff)
 			}
 		}
 	}
-	hits := map[api.TaskType]int{}
-	for _, task := range append(interrupted(n), interrupted(live)...) {
-		hits[task]++
+	count := map[api.TaskType]int{}
+	for _, task := range hits() {
+		count[task]++
 	}
-	t.Logf("tasks that were killed while they ran: %v", hits)
+	t.Logf("%d kills hit a running task: %v", len(hits()), count)
 	if tasks := missed(); len(tasks) > 0 {
 		t.Errorf("never hit: %v", tasks)
 	}
-}
-
-// interrupted lists the tasks that the sidecar found running when it started: the
-// kills that hit.
-func interrupted(n *node) []api.TaskType {
-	var found []api.TaskType
-	for line := range strings.Lines(n.Log()) {
-		var entry struct {
-			Msg  string
-			Type api.TaskType
-		}
-		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "running an interrupted task again" {
-			found = append(found, entry.Type)
-		}
-	}
-	return found
 }
 
 // Keys are random, so what a killed ceremony leaves in an empty home is compared
@@ -134,10 +117,10 @@ func TestKilledAtRandom_AnEmptyHomeGetsEachKeyOnce(t *testing.T) {
 	for round := range 6 {
 		n := newNode(t, "keys-1", "fresh", "")
 		kills := crashtest.Kills{Number: min(round, 1) * 5, Within: 250 * time.Millisecond, Rand: rng}
-		got, _ := n.RunKilled(api.GenerateIdentity, wire.GenerateIdentity{ChainID: n.chainID, Moniker: n.name}, kills)
+		got := n.RunKilled(api.GenerateIdentity, wire.GenerateIdentity{ChainID: n.chainID, Moniker: n.name}, kills)
 		identity := decode[wire.Identity](n, got)
 		kills.Within = 600 * time.Millisecond
-		got, _ = n.RunKilled(api.GenerateGentx, wire.GenerateGentx{ChainID: n.chainID, StakingAmount: stake, AccountBalance: balance}, kills)
+		got = n.RunKilled(api.GenerateGentx, wire.GenerateGentx{ChainID: n.chainID, StakingAmount: stake, AccountBalance: balance}, kills)
 		gentx := decode[wire.Gentx](n, got)
 		if gentx.NodeID != identity.NodeID {
 			t.Errorf("the gentx is of node %s, the identity of %s", gentx.NodeID, identity.NodeID)
@@ -195,6 +178,8 @@ func homeSteps(t *testing.T, n, live *node) []step {
 		{api.ResultExport, wire.ResultExport{Bucket: "file://" + filepath.Dir(n.home), RPCEndpoint: "http://" + live.witness()}},
 		{api.StopSeid, nil},
 		{api.ResetData, nil},
+		{api.MarkReady, nil},
+		{api.MarkNotReady, nil},
 	}
 }
 
@@ -214,11 +199,11 @@ func (n *node) killLive(rng *rand.Rand) {
 		{step{api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: n.height() + 20}}, time.Second},
 		{step{api.RestartSeid, nil}, 600 * time.Millisecond},
 	} {
-		got, _ := n.RunKilled(s.task, s.params, crashtest.Kills{Number: 5, Within: s.within, Rand: rng})
+		open := func() { do[any](n, api.MarkReady, nil) } // or the node waits at the gate
+		got := n.RunKilled(s.task, s.params, crashtest.Kills{Number: 5, Within: s.within, Rand: rng, Restarted: open})
 		if got.Status != api.TaskCompleted {
 			n.t.Fatalf("%s: %+v", s.task, got)
 		}
-		do[any](n, api.MarkReady, nil) // or the node waits at the gate
 	}
 	if txs := transactions(n.t.(*testing.T), n); txs != 3 {
 		n.t.Errorf("%d transactions are in blocks, want one for each of 3 tasks", txs)

@@ -40,11 +40,11 @@ func TestSidecar_KilledAtRandom_EndsEveryAcceptedTask(t *testing.T) {
 	s := Start(t, t.TempDir())
 	rng := rand.New(rand.NewPCG(3, 5))
 	for range 20 {
-		got, _ := s.RunKilled(api.MarkReady, nil, Kills{Number: 2, Within: 15 * time.Millisecond, Rand: rng})
+		got := s.RunKilled(api.MarkReady, nil, Kills{Number: 2, Within: 15 * time.Millisecond, Rand: rng})
 		if got.Status != api.TaskCompleted || got.Run != 1 {
 			t.Fatalf("%+v", got)
 		}
-		if got, _ := s.RunKilled(api.MarkNotReady, nil, Kills{Number: 1, Within: 15 * time.Millisecond, Rand: rng}); got.Status != api.TaskCompleted {
+		if got := s.RunKilled(api.MarkNotReady, nil, Kills{Number: 1, Within: 15 * time.Millisecond, Rand: rng}); got.Status != api.TaskCompleted {
 			t.Fatalf("%+v", got)
 		}
 		if health, err := s.Client().Health(t.Context()); err != nil || health != client.NotReady {

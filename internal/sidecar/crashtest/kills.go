@@ -1,7 +1,9 @@
 package crashtest
 
 import (
+	"encoding/json"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,38 +16,80 @@ type Kills struct {
 	// Number is how often the sidecar is killed at most; a task that has ended is
 	// left alone.
 	Number int
-	// Within is the time after (re)start in which each kill falls, at random. Set
-	// it to about the time an undisturbed run takes.
+	// Within is the time in which each kill falls, at random. Set it to about the
+	// time an undisturbed run takes.
 	Within time.Duration
 	Rand   *rand.Rand
+	// Restarted, if set, is called after each restart: what the operator does when
+	// it meets a new sidecar.
+	Restarted func()
 }
 
 // RunKilled submits a task, kills and restarts the sidecar while it runs, and
-// returns its end together with the number of kills that hit.
-func (s *Sidecar) RunKilled(t api.TaskType, params any, kills Kills) (task api.TaskResult, hits int) {
+// returns its end. Interrupted tells which kills hit.
+//
+// Every other kill is aimed: its time runs from the answer to the submission, when
+// the task is on disk, and leans towards none at all. A task that takes
+// milliseconds would hardly ever be hit otherwise.
+func (s *Sidecar) RunKilled(t api.TaskType, params any, kills Kills) api.TaskResult {
 	s.t.Helper()
 	id := uuid.NewString()
 	req := s.request(t, id, params)
-	for range kills.Number {
+	for n := range kills.Number {
 		moment := time.Duration(kills.Rand.Int64N(int64(kills.Within)))
 		// The same id makes it the same task: accepted once, however often sent.
 		target := s.Client()
 		submitted := make(chan error, 1)
-		go func() {
+		submit := func() {
 			_, err := target.Submit(s.t.Context(), req)
 			submitted <- err
-		}()
-		<-time.After(moment)
+		}
+		if aimed := n%2 == 0; aimed {
+			submit()
+			moment = time.Duration(float64(moment) * kills.Rand.Float64() * kills.Rand.Float64())
+		} else {
+			go submit()
+		}
+		pass(moment)
 		s.Kill()
 		if err := <-submitted; err != nil && !gone(err) {
 			s.t.Fatalf("submitting %s: %v", t, err)
 		}
 		s.Restart()
-		if got, err := s.Client().Get(s.t.Context(), id, 0); err == nil && got.Status.Terminal() {
-			return got, hits
+		if kills.Restarted != nil {
+			kills.Restarted()
 		}
-		hits++
+		if got, err := s.Client().Get(s.t.Context(), id, 0); err == nil && got.Status.Terminal() {
+			return got
+		}
 	}
 	s.Submit(t, id, params)
-	return s.Await(id), hits
+	return s.Await(id)
+}
+
+// pass lets time pass. A timer would be late by as much as a short task takes.
+func pass(d time.Duration) {
+	const short = time.Millisecond
+	began := time.Now()
+	if d > short {
+		<-time.After(d - short)
+	}
+	for time.Since(began) < d { //nolint:revive // the empty body is the point
+	}
+}
+
+// Interrupted lists the tasks that the sidecar found running when it started: the
+// kills that hit.
+func (s *Sidecar) Interrupted() []api.TaskType {
+	var found []api.TaskType
+	for line := range strings.Lines(s.Log()) {
+		var entry struct {
+			Msg  string
+			Type api.TaskType
+		}
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "running an interrupted task again" {
+			found = append(found, entry.Type)
+		}
+	}
+	return found
 }

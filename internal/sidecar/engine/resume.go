@@ -52,7 +52,7 @@ func (e *Engine) resume() error {
 		case left.superseded(r):
 			err = e.giveUp(r, api.Terminal(api.CodeSuperseded, errors.New("superseded by hold")))
 		default:
-			e.log.Info("running an interrupted task again", "id", r.ID, "type", r.Type, "run", r.Run)
+			e.logAgain(r)
 			e.start(h, r)
 		}
 		if err != nil {
@@ -88,6 +88,7 @@ func (e *Engine) leftBehind() (stale, error) {
 
 // resumeHold runs an interrupted mark-not-ready to its end before it returns.
 func (e *Engine) resumeHold(r row) error {
+	e.logAgain(r)
 	j := e.newJob(e.handlers[r.Type], r)
 	defer j.cancel()
 	outcome, _ := e.execute(j)
@@ -95,6 +96,10 @@ func (e *Engine) resumeHold(r row) error {
 		return fmt.Errorf("storing the hold %s: %w", r.ID, err)
 	}
 	return nil
+}
+
+func (e *Engine) logAgain(r row) {
+	e.log.Info("running an interrupted task again", "id", r.ID, "type", r.Type, "run", r.Run)
 }
 
 func (e *Engine) giveUp(r row, cause error) error {
