@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 type objectKey struct{ kind, namespace, name string }
@@ -28,11 +29,15 @@ func newAges(d Declaration, now func() time.Time) *ages {
 	return &ages{desc: prometheus.NewDesc(d.Name, d.Help, d.Labels, nil), now: now, objects: map[objectKey]aged{}}
 }
 
-// set gives an object its one series.
-func (a *ages) set(key objectKey, since time.Time, labels ...string) {
+// since gives an object its one series; without a moment it has none.
+func (a *ages) since(key objectKey, moment *metav1.Time, labels ...string) {
+	if moment == nil {
+		a.unset(key)
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.objects[key] = aged{since: since, labels: labels}
+	a.objects[key] = aged{since: moment.Time, labels: labels}
 }
 
 func (a *ages) unset(key objectKey) {

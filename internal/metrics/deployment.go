@@ -7,11 +7,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-var fleetPhases = phaseMetrics{
-	gauge: NameFleetPhase, transitions: NameFleetTransitions, durations: NameFleetPhaseDuration,
-	phases: words(seiv1.DeploymentPending, seiv1.DeploymentInitializing, seiv1.DeploymentReady, seiv1.DeploymentUpgrading,
-		seiv1.DeploymentPaused, seiv1.DeploymentDegraded, seiv1.DeploymentFailed, seiv1.DeploymentTerminating),
-}
+var ofFleet = phaseMetrics{gauge: NameFleetPhase, transitions: NameFleetTransitions, durations: NameFleetPhaseDuration, phases: fleetPhases}
 
 // DeploymentObserved derives everything that a fleet's status tells: gauges from how
 // it is, transitions and durations from how it changed since before. Call it once per
@@ -20,7 +16,7 @@ var fleetPhases = phaseMetrics{
 func (m *Metrics) DeploymentObserved(before, after *seiv1.SeiNodeDeployment) {
 	key := objectKey{seiv1.KindSeiNodeDeployment, after.Namespace, after.Name}
 	m.census.add(key)
-	m.phaseOf(fleetPhases, key, phaseChange{
+	m.phaseOf(ofFleet, key, phaseChange{
 		from: string(before.Status.Phase), to: string(after.Status.Phase),
 		since: before.Status.PhaseTransitionTime, until: after.Status.PhaseTransitionTime,
 	})
@@ -33,7 +29,22 @@ func (m *Metrics) DeploymentObserved(before, after *seiv1.SeiNodeDeployment) {
 	stalled := conditions.Is(after.Status.Conditions, seiv1.ConditionRolloutStalled, metav1.ConditionTrue, "")
 	m.gauges[NameFleetStalled].WithLabelValues(after.Namespace, after.Name).Set(flag(stalled))
 	m.rollout(key, before.Status.Rollout, &after.Status)
-	m.planActive(key, after.Status.Plan)
+	m.fleetPlan(key, after)
+}
+
+// fleetPlan tells of the fleet's own plan. One that failed stays in status until the
+// next attempt.
+func (m *Metrics) fleetPlan(key objectKey, snd *seiv1.SeiNodeDeployment) {
+	p := snd.Status.Plan
+	if snd.Spec.Paused || snd.Status.Phase == seiv1.DeploymentTerminating {
+		p = nil
+	}
+	m.planActive(key, p)
+	if p != nil && p.Phase == seiv1.PlanFailed {
+		m.planFailed(key, p.Reason)
+	} else {
+		m.planFailed(key, "")
+	}
 }
 
 // rollout tells of the rollout that is under way, and of the one that ended since
@@ -42,7 +53,7 @@ func (m *Metrics) rollout(key objectKey, before *seiv1.RolloutStatus, after *sei
 	if after.Rollout == nil || after.Phase == seiv1.DeploymentTerminating {
 		m.ages[NameRolloutAge].unset(key)
 	} else {
-		m.ages[NameRolloutAge].set(key, after.Rollout.StartedAt.Time, key.namespace, key.name)
+		m.ages[NameRolloutAge].since(key, &after.Rollout.StartedAt, key.namespace, key.name)
 	}
 	if before == nil {
 		return

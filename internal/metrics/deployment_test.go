@@ -92,3 +92,16 @@ func TestDeploymentObserved_Rollout_HasAnAgeAndThenADuration(t *testing.T) {
 		`seinodedeployment_rollout_duration_seconds_sum{namespace="sei",outcome="Superseded"} 30`,
 		`seinodedeployment_rollout_duration_seconds_count{namespace="sei",outcome="Superseded"} 1`)
 }
+
+func TestDeploymentObserved_FailedPlan_IsToldUntilTheNextAttempt(t *testing.T) {
+	m, registry := newMetrics(t)
+	failed := fleet("v")
+	failed.Status.Plan = &seiv1.TaskPlan{ID: "p1", Phase: seiv1.PlanFailed, Reason: "GenesisCeremony", StartedAt: at(0)}
+	m.DeploymentObserved(fleet("v"), failed)
+	expect(t, registry, metrics.NamePlanLastFailed, `sei_plan_last_failed{kind="SeiNodeDeployment",name="v",namespace="sei",reason="GenesisCeremony"} 1`)
+	expect(t, registry, metrics.NamePlanActiveAge)
+	again := failed.DeepCopy()
+	again.Status.Plan.Phase = seiv1.PlanActive
+	m.DeploymentObserved(failed, again)
+	expect(t, registry, metrics.NamePlanLastFailed)
+}

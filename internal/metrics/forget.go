@@ -10,7 +10,7 @@ import (
 
 // perObject names the gauges that have series per object of a kind.
 var perObject = map[string][]string{
-	seiv1.KindSeiNode:           {NameNodePhase, NameNodeReady, NameNodeUpdate, NameSidecarReady, NameKeyReserved},
+	seiv1.KindSeiNode:           {NameNodePhase, NameNodeReady, NameSidecarReady, NameKeyReserved},
 	seiv1.KindSeiNodeDeployment: {NameFleetPhase, NameFleetNodes, NameFleetStalled},
 }
 
@@ -56,6 +56,7 @@ func (m *Metrics) Forget(kind, namespace, name string) {
 	for _, gauge := range perObject[kind] {
 		m.gauges[gauge].DeletePartialMatch(labels)
 	}
+	m.planFailed(key, "")
 	for _, a := range m.ages {
 		a.unset(key)
 	}

@@ -99,48 +99,9 @@ func (m *Metrics) SidecarProbed(namespace string, outcome ProbeOutcome) {
 	m.counters[NameSidecarProbes].WithLabelValues(namespace, string(outcome)).Inc()
 }
 
-// TaskEnded records how long a task of a plan took.
-func (m *Metrics) TaskEnded(kind, task string, status seiv1.TaskStatus, took time.Duration) {
-	m.histograms[NameTaskDuration].WithLabelValues(kind, bounded(task), string(status)).Observe(max(took, 0).Seconds())
-}
-
-// TaskRetried counts an attempt of a task beyond the first.
-func (m *Metrics) TaskRetried(kind, task string) {
-	m.counters[NameTaskRetries].WithLabelValues(kind, bounded(task)).Inc()
-}
-
-// PlanEnded records how long a plan took.
-func (m *Metrics) PlanEnded(kind, reason string, outcome seiv1.PlanOutcome, took time.Duration) {
-	m.histograms[NamePlanDuration].WithLabelValues(kind, bounded(reason), string(outcome)).Observe(max(took, 0).Seconds())
-}
-
-// planActive notes the plan an object works on; nil notes that there is none.
-func (m *Metrics) planActive(key objectKey, plan *seiv1.TaskPlan) {
-	active := m.ages[NamePlanActiveAge]
-	if plan == nil || plan.Phase != seiv1.PlanActive || plan.StartedAt == nil {
-		active.unset(key)
-		return
-	}
-	active.set(key, plan.StartedAt.Time, key.kind, key.namespace, key.name, bounded(plan.Reason))
-}
-
 // SetBuildInfo says what is running.
 func (m *Metrics) SetBuildInfo(version, commit string) {
 	gauge := m.gauges[NameBuildInfo]
 	gauge.Reset()
 	gauge.WithLabelValues(version, commit, runtime.Version()).Set(1)
-}
-
-// bounded keeps label values to the short words that reasons and task types are.
-func bounded(value string) string {
-	if value == "" || len(value) > 64 {
-		return "Other"
-	}
-	for _, r := range value {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && r != '-' && (r < '0' || r > '9') {
-			return "Other"
-		}
-	}
-	return value
 }

@@ -65,8 +65,11 @@ func touchEverything(m *metrics.Metrics, name string) {
 	after.Status.Phase, after.Status.PhaseTransitionTime = seiv1.NodeRunning, at(90)
 	after.Status.ConsensusAddress = "AB12"
 	after.Status.Plan = &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "NewNode", StartedAt: at(0)}
-	for _, condition := range []string{seiv1.ConditionSidecarReady, seiv1.ConditionReady, seiv1.ConditionNodeUpdateInProgress} {
-		after.Status.Conditions = append(after.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue})
+	after.Status.Plan.Tasks = []seiv1.PlannedTask{{Type: "mark-ready", Status: seiv1.TaskRunning, StartedAt: at(60)}}
+	after.Status.LastPlan = &seiv1.PlanSummary{ID: "p0", Reason: "NewNode", Outcome: seiv1.OutcomeFailed}
+	for _, condition := range []string{seiv1.ConditionSidecarReady, seiv1.ConditionReady} {
+		after.Status.Conditions = append(after.Status.Conditions,
+			metav1.Condition{Type: condition, Status: metav1.ConditionFalse, LastTransitionTime: *at(0)})
 	}
 	m.NodeObserved(before, after)
 	was, is := fleet(name), fleet(name)

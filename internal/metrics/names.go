@@ -1,9 +1,6 @@
 package metrics
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Names of the metrics.
 const (
@@ -12,7 +9,7 @@ const (
 	NameSidecarProbes           = "sei_controller_seinode_sidecar_health_probes_total"
 	NameSidecarReady            = "seinode_sidecar_ready"
 	NameNodeReady               = "seinode_ready"
-	NameNodeUpdate              = "seinode_update_unfinished"
+	NameFirstSyncAge            = "seinode_first_sync_age_seconds"
 	NameNodePhase               = "seinode_phase"
 	NamePhaseTransitions        = "seinode_phase_transitions_total"
 	NamePhaseDuration           = "seinode_phase_duration_seconds"
@@ -25,6 +22,8 @@ const (
 	NameRolloutDuration         = "seinodedeployment_rollout_duration_seconds"
 	NameFleetStalled            = "seinodedeployment_rollout_stalled"
 	NamePlanActiveAge           = "sei_plan_active_age_seconds"
+	NameTaskActiveAge           = "sei_plan_task_active_age_seconds"
+	NamePlanLastFailed          = "sei_plan_last_failed"
 	NamePlanDuration            = "sei_plan_duration_seconds"
 	NameTaskDuration            = "sei_plan_task_duration_seconds"
 	NameTaskRetries             = "sei_plan_task_retries_total"
@@ -68,6 +67,9 @@ type Declaration struct {
 	Buckets []float64
 	// Age: the gauge is the time since a moment, computed at each scrape.
 	Age bool
+	// Values are all that a label can say, for every label but namespace, name and
+	// those of the build.
+	Values map[string][]string
 	// Notes says in the documentation what the help text is too short for.
 	Notes string
 }
@@ -86,91 +88,133 @@ func (d Declaration) Namespaced() bool {
 var longBuckets = []float64{1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400}
 
 const (
-	resultNotes = "`result` is `noop` (the status is what it was, nothing was sent), `changed`, `conflict` (someone else wrote first) or `error`. " +
+	resultNotes = "`noop` means that the status is what it was and nothing was sent, `conflict` that someone else wrote first. " +
 		"A settled object counts only `noop`."
-	kindNotes       = "`kind` is the owner of the plan: `SeiNode` or `SeiNodeDeployment`. "
-	ageNotes        = "Computed at each scrape from the time in the object's status, so a restart of the operator changes nothing."
+	kindNotes       = "`kind` is the owner of the plan. "
+	ageNotes        = "Computed at each scrape from the time in the object's status, so a restart of the operator changes nothing. "
+	heldNotes       = "There is no series while the object is paused or being deleted. "
 	transitionNotes = "`from` is `None` for one that was just seen for the first time."
 	durationNotes   = "Taken from the times in status, so a restart of the operator neither adds nor shortens one."
+	expectedNotes   = "There is no series while nothing is to be expected: before the node runs, and while it is paused."
 )
 
 // Declarations lists every metric of the operator.
 func Declarations() []Declaration {
+	return slices.Concat(ofNodes(), ofFleets(), ofPlans(), []Declaration{{
+		Name: NameBuildInfo, Type: Gauge, Labels: []string{labelVersion, labelCommit, labelGoVersion},
+		Help: "1; the labels say what is running.",
+	}})
+}
+
+func ofNodes() []Declaration {
 	return []Declaration{
 		{
 			Name: NameNodeStatusPatches, Type: Counter, Labels: []string{labelNamespace, labelName, labelResult},
 			Help: "Ends of SeiNode reconciles by what became of the status.", Notes: resultNotes,
-		}, {
-			Name: NameDeploymentStatusPatches, Type: Counter, Labels: []string{labelNamespace, labelName, labelResult},
-			Help: "Ends of SeiNodeDeployment reconciles by what became of the status.", Notes: resultNotes,
+			Values: values{labelResult: resultValues},
 		}, {
 			Name: NameSidecarProbes, Type: Counter, Labels: []string{labelNamespace, labelOutcome},
-			Help:  "Health probes sent to sidecars by outcome.",
-			Notes: "`outcome` is `ready`, `not_ready` (the sidecar holds the start gate closed) or `unreachable`.",
+			Help:   "Health probes sent to sidecars by outcome.",
+			Notes:  "`not_ready` means that the sidecar holds the start gate closed.",
+			Values: values{labelOutcome: probeValues},
 		}, {
 			Name: NameSidecarReady, Type: Gauge, Labels: []string{labelNamespace, labelName},
-			Help:  "Whether the node's sidecar holds the start gate open (1) or not (0).",
-			Notes: "Unreachable counts as 0. There is no series while nothing is to be expected: before the node runs, and while it is paused.",
+			Help: "Whether the node's sidecar holds the start gate open (1) or not (0).", Notes: "Unreachable counts as 0. " + expectedNotes,
 		}, {
 			Name: NameNodeReady, Type: Gauge, Labels: []string{labelNamespace, labelName},
-			Help:  "Whether the node is in sync (1) or not (0), as its condition Ready says.",
-			Notes: "There is no series before the node runs, and while it is paused.",
+			Help: "Whether the node is in sync (1) or not (0), as its condition Ready says.", Notes: expectedNotes,
 		}, {
-			Name: NameNodeUpdate, Type: Gauge, Labels: []string{labelNamespace, labelName},
-			Help:  "Whether an update of the node is under way or has failed and waits for its next attempt (1) or not (0).",
-			Notes: "There is no series before the node runs, and while it is paused.",
+			Name: NameFirstSyncAge, Type: Gauge, Labels: []string{labelNamespace, labelName}, Age: true,
+			Help:  "How long a node that was brought up has been on its way to its first block in sync.",
+			Notes: ageNotes + "No series means that it has been in sync, is not brought up yet, or is paused.",
 		}, {
 			Name: NameNodePhase, Type: Gauge, Labels: []string{labelNamespace, labelName, labelPhase},
-			Help:  "The phase of the node: 1 for the phase it is in, 0 for the others.",
-			Notes: "Sum over `phase=\"Failed\"` to count failed nodes.",
+			Help:   "The phase of the node: 1 for the phase it is in, 0 for the others.",
+			Notes:  "Sum over `phase=\"Failed\"` to count failed nodes.",
+			Values: values{labelPhase: nodePhases},
 		}, {
 			Name: NamePhaseTransitions, Type: Counter, Labels: []string{labelNamespace, labelFrom, labelTo},
 			Help: "Changes of SeiNode phases.", Notes: transitionNotes,
+			Values: values{labelFrom: append([]string{none}, nodePhases...), labelTo: nodePhases},
 		}, {
 			Name: NamePhaseDuration, Type: Histogram, Labels: []string{labelNamespace, labelPhase}, Buckets: longBuckets,
 			Help: "How long nodes stayed in a phase, recorded when they leave it.", Notes: durationNotes,
+			Values: values{labelPhase: nodePhases},
 		}, {
 			Name: NameKeyReserved, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help: "1 for a node whose consensus key is reserved for it.", Notes: "No series means no reservation.",
+		},
+	}
+}
+
+func ofFleets() []Declaration {
+	return []Declaration{
+		{
+			Name: NameDeploymentStatusPatches, Type: Counter, Labels: []string{labelNamespace, labelName, labelResult},
+			Help: "Ends of SeiNodeDeployment reconciles by what became of the status.", Notes: resultNotes,
+			Values: values{labelResult: resultValues},
 		}, {
 			Name: NameFleetNodes, Type: Gauge, Labels: []string{labelNamespace, labelName, labelState},
 			Help: "Nodes of a fleet by state.",
-			Notes: "`state` is `desired`, `present`, `ready` (in sync, so available) or `updated` (runs the template as it is now). " +
+			Notes: "`ready` nodes are in sync, so available; `updated` ones run the template as it is now. " +
 				"During a rollout, `updated` over `desired` is how far it has come.",
+			Values: values{labelState: stateValues},
 		}, {
 			Name: NameFleetPhase, Type: Gauge, Labels: []string{labelNamespace, labelName, labelPhase},
-			Help: "The phase of the fleet: 1 for the phase it is in, 0 for the others.",
+			Help:   "The phase of the fleet: 1 for the phase it is in, 0 for the others.",
+			Values: values{labelPhase: fleetPhases},
 		}, {
 			Name: NameFleetTransitions, Type: Counter, Labels: []string{labelNamespace, labelFrom, labelTo},
 			Help: "Changes of SeiNodeDeployment phases.", Notes: transitionNotes,
+			Values: values{labelFrom: append([]string{none}, fleetPhases...), labelTo: fleetPhases},
 		}, {
 			Name: NameFleetPhaseDuration, Type: Histogram, Labels: []string{labelNamespace, labelPhase}, Buckets: longBuckets,
 			Help: "How long fleets stayed in a phase, recorded when they leave it.", Notes: durationNotes,
+			Values: values{labelPhase: fleetPhases},
 		}, {
 			Name: NameRolloutAge, Type: Gauge, Labels: []string{labelNamespace, labelName}, Age: true,
 			Help: "Age of the fleet's rollout. No series means there is none.", Notes: ageNotes,
 		}, {
 			Name: NameRolloutDuration, Type: Histogram, Labels: []string{labelNamespace, labelOutcome}, Buckets: longBuckets,
-			Help:  "How long rollouts took, by how they ended.",
-			Notes: "`outcome` is `Complete` or `Superseded` (the template changed again before the end). " + durationNotes,
+			Help:   "How long rollouts took, by how they ended.",
+			Notes:  "`Superseded` means that the template changed again before the end. " + durationNotes,
+			Values: values{labelOutcome: rolloutValues},
 		}, {
 			Name: NameFleetStalled, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help: "Whether a rollout of the fleet stands still for longer than its deadline (1) or not (0).",
-		}, {
+		},
+	}
+}
+
+func ofPlans() []Declaration {
+	return []Declaration{
+		{
 			Name: NamePlanActiveAge, Type: Gauge, Labels: []string{labelKind, labelNamespace, labelName, labelReason}, Age: true,
-			Help: "Age of the plan an object works on. No series means there is none.", Notes: kindNotes + ageNotes,
+			Help: "Age of the plan an object works on. No series means there is none.", Notes: kindNotes + ageNotes + heldNotes,
+			Values: values{labelKind: kindValues, labelReason: planReasons},
+		}, {
+			Name: NameTaskActiveAge, Type: Gauge, Labels: []string{labelKind, labelNamespace, labelName, labelReason, labelTask}, Age: true,
+			Help:   "How long the plan of an object has been at its current task. No series means there is none.",
+			Notes:  kindNotes + ageNotes + heldNotes,
+			Values: values{labelKind: kindValues, labelReason: planReasons, labelTask: taskTypes},
+		}, {
+			Name: NamePlanLastFailed, Type: Gauge, Labels: []string{labelKind, labelNamespace, labelName, labelReason},
+			Help: "1 for an object whose last plan that ended has failed. No series means that none did.",
+			Notes: kindNotes + "A node's stays while the next attempt runs, until one ends well; a fleet's until the next attempt begins. " +
+				heldNotes,
+			Values: values{labelKind: kindValues, labelReason: planReasons},
 		}, {
 			Name: NamePlanDuration, Type: Histogram, Labels: []string{labelKind, labelReason, labelOutcome}, Buckets: longBuckets,
-			Help: "How long plans took, by why they were made and how they ended.", Notes: kindNotes + "`outcome` is `Complete`, `Failed` or `Superseded`. " + durationNotes,
+			Help: "How long plans took, by why they were made and how they ended.", Notes: kindNotes + durationNotes,
+			Values: values{labelKind: kindValues, labelReason: planReasons, labelOutcome: planOutcomes},
 		}, {
 			Name: NameTaskDuration, Type: Histogram, Labels: []string{labelKind, labelTask, labelOutcome}, Buckets: longBuckets,
-			Help: "How long tasks of plans took, from the first attempt to the end.", Notes: kindNotes + "`outcome` is `Complete` or `Failed`.",
+			Help: "How long tasks of plans took, from the first attempt to the end.", Notes: kindNotes + durationNotes,
+			Values: values{labelKind: kindValues, labelTask: taskTypes, labelOutcome: taskOutcomes},
 		}, {
 			Name: NameTaskRetries, Type: Counter, Labels: []string{labelKind, labelTask},
-			Help: "Attempts of tasks beyond the first.", Notes: strings.TrimSpace(kindNotes),
-		}, {
-			Name: NameBuildInfo, Type: Gauge, Labels: []string{labelVersion, labelCommit, labelGoVersion},
-			Help: "1; the labels say what is running.",
+			Help: "Attempts of tasks beyond the first.", Notes: kindNotes,
+			Values: values{labelKind: kindValues, labelTask: taskTypes},
 		},
 	}
 }

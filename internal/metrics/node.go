@@ -7,10 +7,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-var nodePhases = phaseMetrics{
-	gauge: NameNodePhase, transitions: NamePhaseTransitions, durations: NamePhaseDuration,
-	phases: words(seiv1.NodePending, seiv1.NodeInitializing, seiv1.NodeRunning, seiv1.NodeFailed, seiv1.NodeTerminating),
-}
+var ofNode = phaseMetrics{gauge: NameNodePhase, transitions: NamePhaseTransitions, durations: NamePhaseDuration, phases: nodePhases}
 
 // NodeObserved derives everything that a node's status tells: gauges from how it
 // is, transitions and durations from how it changed since before. Call it once
@@ -19,43 +16,40 @@ var nodePhases = phaseMetrics{
 func (m *Metrics) NodeObserved(before, after *seiv1.SeiNode) {
 	key := objectKey{seiv1.KindSeiNode, after.Namespace, after.Name}
 	m.census.add(key)
-	m.phaseOf(nodePhases, key, phaseChange{
+	m.phaseOf(ofNode, key, phaseChange{
 		from: string(before.Status.Phase), to: string(after.Status.Phase),
 		since: before.Status.PhaseTransitionTime, until: after.Status.PhaseTransitionTime,
 	})
-	m.nodeConditions(after)
+	m.nodeConditions(key, after)
 	m.nodeKey(after)
-	m.planActive(key, after.Status.Plan)
+	m.nodePlan(key, after)
 	m.planOutcome(seiv1.KindSeiNode, before.Status.Plan, before.Status.LastPlan, after.Status.LastPlan)
 }
 
-// nodeGauges are the conditions that have a gauge, and when it is 1.
-var nodeGauges = []struct {
-	condition, gauge string
-	on               func(*metav1.Condition) bool
-}{
-	{seiv1.ConditionSidecarReady, NameSidecarReady, isTrue},
-	{seiv1.ConditionReady, NameNodeReady, isTrue},
-	{seiv1.ConditionNodeUpdateInProgress, NameNodeUpdate, func(c *metav1.Condition) bool {
-		return isTrue(c) || c.Reason == seiv1.ReasonUpdateFailed
-	}},
-}
-
-// nodeConditions sets the gauges that mean something only while the node is meant
-// to run.
-func (m *Metrics) nodeConditions(node *seiv1.SeiNode) {
+// nodeConditions sets what means something only while the node is meant to run.
+func (m *Metrics) nodeConditions(key objectKey, node *seiv1.SeiNode) {
 	expected := node.Status.Phase == seiv1.NodeRunning && !node.Spec.Paused
-	for _, g := range nodeGauges {
-		condition := conditions.Get(node.Status.Conditions, g.condition)
+	for name, conditionType := range map[string]string{NameSidecarReady: seiv1.ConditionSidecarReady, NameNodeReady: seiv1.ConditionReady} {
+		condition := conditions.Get(node.Status.Conditions, conditionType)
 		if !expected || condition == nil || condition.Reason == seiv1.ReasonNotApplicable {
-			m.gauges[g.gauge].DeleteLabelValues(node.Namespace, node.Name)
+			m.gauges[name].DeleteLabelValues(node.Namespace, node.Name)
 			continue
 		}
-		m.gauges[g.gauge].WithLabelValues(node.Namespace, node.Name).Set(flag(g.on(condition)))
+		m.gauges[name].WithLabelValues(node.Namespace, node.Name).Set(flag(condition.Status == metav1.ConditionTrue))
+	}
+	if expected && neverInSync(node) {
+		m.ages[NameFirstSyncAge].since(key, node.Status.PhaseTransitionTime, node.Namespace, node.Name)
+	} else {
+		m.ages[NameFirstSyncAge].unset(key)
 	}
 }
 
-func isTrue(c *metav1.Condition) bool { return c.Status == metav1.ConditionTrue }
+// neverInSync reports whether a running node has not been in sync since it was brought
+// up: a condition that was never True keeps the time from before.
+func neverInSync(node *seiv1.SeiNode) bool {
+	ready, running := conditions.Get(node.Status.Conditions, seiv1.ConditionReady), node.Status.PhaseTransitionTime
+	return ready != nil && running != nil && ready.Status != metav1.ConditionTrue && !ready.LastTransitionTime.After(running.Time)
+}
 
 func (m *Metrics) nodeKey(node *seiv1.SeiNode) {
 	gauge := m.gauges[NameKeyReserved]
@@ -66,14 +60,16 @@ func (m *Metrics) nodeKey(node *seiv1.SeiNode) {
 	gauge.WithLabelValues(node.Namespace, node.Name).Set(1)
 }
 
-// planOutcome records the plan that ended between two states of an object: it
-// was active before, and is the last plan after.
-func (m *Metrics) planOutcome(kind string, active *seiv1.TaskPlan, lastBefore, lastAfter *seiv1.PlanSummary) {
-	if lastAfter == nil || (lastBefore != nil && lastBefore.ID == lastAfter.ID) {
-		return
+// nodePlan tells of the node's plans, unless they stand still on purpose.
+func (m *Metrics) nodePlan(key objectKey, node *seiv1.SeiNode) {
+	p, last := node.Status.Plan, node.Status.LastPlan
+	if node.Spec.Paused || node.Status.Phase == seiv1.NodeTerminating {
+		p, last = nil, nil
 	}
-	if active == nil || active.ID != lastAfter.ID || active.StartedAt == nil {
-		return // its start is not known, and a made-up duration would lie
+	m.planActive(key, p)
+	if last != nil && last.Outcome == seiv1.OutcomeFailed {
+		m.planFailed(key, last.Reason)
+	} else {
+		m.planFailed(key, "")
 	}
-	m.PlanEnded(kind, lastAfter.Reason, lastAfter.Outcome, lastAfter.FinishedAt.Sub(active.StartedAt.Time))
 }

@@ -78,38 +78,71 @@ func TestNodeObserved_SidecarGauge(t *testing.T) {
 	}
 }
 
-func TestNodeObserved_ReadyAndUpdate_FollowTheConditionsOfARunningNode(t *testing.T) {
+func TestNodeObserved_ReadyAndFirstSync_FollowTheConditionOfARunningNode(t *testing.T) {
 	cases := []struct {
-		name          string
-		phase         seiv1.SeiNodePhase
-		ready, update metav1.Condition
-		want          []string
+		name   string
+		phase  seiv1.SeiNodePhase
+		paused bool
+		status metav1.ConditionStatus
+		since  int
+		want   []string
 	}{
-		{"settled", seiv1.NodeRunning, metav1.Condition{Status: "True"}, metav1.Condition{Status: "False", Reason: seiv1.ReasonUpdateComplete}, []string{"ready 1", "update 0"}},
-		{"updating", seiv1.NodeRunning, metav1.Condition{Status: "False"}, metav1.Condition{Status: "True"}, []string{"ready 0", "update 1"}},
-		{"lost", seiv1.NodeRunning, metav1.Condition{Status: "Unknown"}, metav1.Condition{Status: "False"}, []string{"ready 0", "update 0"}},
-		{"update failed", seiv1.NodeRunning, metav1.Condition{Status: "False"}, metav1.Condition{Status: "False", Reason: seiv1.ReasonUpdateFailed}, []string{"ready 0", "update 1"}},
-		{"coming up", seiv1.NodeInitializing, metav1.Condition{Status: "False"}, metav1.Condition{Status: "False"}, nil},
-		{"failed", seiv1.NodeFailed, metav1.Condition{Status: "False"}, metav1.Condition{Status: "False"}, nil},
+		{"in sync", seiv1.NodeRunning, false, "True", 700, []string{"ready 1"}},
+		{"not yet", seiv1.NodeRunning, false, "False", 0, []string{"first sync 3000", "ready 0"}},
+		{"brought up in the second it was seen", seiv1.NodeRunning, false, "False", 600, []string{"first sync 3000", "ready 0"}},
+		{"no longer", seiv1.NodeRunning, false, "False", 700, []string{"ready 0"}},
+		{"lost", seiv1.NodeRunning, false, "Unknown", 700, []string{"ready 0"}},
+		{"coming up", seiv1.NodeInitializing, false, "False", 0, nil},
+		{"failed", seiv1.NodeFailed, false, "False", 0, nil},
+		{"paused", seiv1.NodeRunning, true, "False", 0, nil},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			m, registry := newMetrics(t)
 			n := node("rpc-0")
-			n.Status.Phase = tc.phase
-			tc.ready.Type, tc.update.Type = seiv1.ConditionReady, seiv1.ConditionNodeUpdateInProgress
-			n.Status.Conditions = []metav1.Condition{tc.ready, tc.update}
+			n.Spec.Paused = tc.paused
+			n.Status.Phase, n.Status.PhaseTransitionTime = tc.phase, at(600)
+			n.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionReady, Status: tc.status, LastTransitionTime: *at(tc.since)}}
 			m.NodeObserved(n, n)
+			short := strings.NewReplacer(`{name="rpc-0",namespace="sei"}`, "", "seinode_ready", "ready", "seinode_first_sync_age_seconds", "first sync")
 			var got []string
-			for _, line := range series(t, registry, metrics.NameNodeReady, metrics.NameNodeUpdate) {
-				line = strings.ReplaceAll(line, `{name="rpc-0",namespace="sei"}`, "")
-				got = append(got, strings.NewReplacer("seinode_ready", "ready", "seinode_update_unfinished", "update").Replace(line))
+			for _, line := range series(t, registry, metrics.NameNodeReady, metrics.NameFirstSyncAge) {
+				got = append(got, short.Replace(line))
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("gauges (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+func TestNodeObserved_FailedPlan_IsToldUntilOneEndsWell(t *testing.T) {
+	m, registry := newMetrics(t)
+	failed := node("rpc-0")
+	failed.Status.LastPlan = &seiv1.PlanSummary{ID: "p1", Reason: "ImageChanged", Outcome: seiv1.OutcomeFailed}
+	again := failed.DeepCopy()
+	again.Status.Plan = &seiv1.TaskPlan{
+		ID: "p2", Phase: seiv1.PlanActive, Reason: "ImageChanged", StartedAt: at(0),
+		Tasks: []seiv1.PlannedTask{{Type: "apply-service", Status: seiv1.TaskComplete}, {Type: "replace-pod", StartedAt: at(600)}},
+	}
+	m.NodeObserved(failed, again)
+	expect(t, registry, metrics.NamePlanLastFailed, `sei_plan_last_failed{kind="SeiNode",name="rpc-0",namespace="sei",reason="ImageChanged"} 1`)
+	expect(t, registry, metrics.NameTaskActiveAge,
+		`sei_plan_task_active_age_seconds{kind="SeiNode",name="rpc-0",namespace="sei",reason="ImageChanged",task="replace-pod"} 3000`)
+
+	paused := again.DeepCopy()
+	paused.Spec.Paused = true
+	m.NodeObserved(again, paused)
+	for _, name := range []string{metrics.NamePlanLastFailed, metrics.NamePlanActiveAge, metrics.NameTaskActiveAge} {
+		expect(t, registry, name)
+	}
+
+	m.NodeObserved(paused, again)
+	done := again.DeepCopy()
+	done.Status.Plan, done.Status.LastPlan = nil, &seiv1.PlanSummary{ID: "p2", Reason: "ImageChanged", Outcome: seiv1.OutcomeComplete, FinishedAt: *at(900)}
+	m.NodeObserved(again, done)
+	expect(t, registry, metrics.NamePlanLastFailed)
+	expect(t, registry, metrics.NameTaskActiveAge)
 }
 
 func TestNodeObserved_KeyReservation_ComesAndGoes(t *testing.T) {

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -29,24 +31,12 @@ func (m *Metrics) phaseOf(p phaseMetrics, key objectKey, change phaseChange) {
 	if change.from == change.to || change.to == "" {
 		return
 	}
-	from := change.from
-	if from == "" {
-		from = "None"
-	}
+	from := cmp.Or(change.from, none)
 	m.counters[p.transitions].WithLabelValues(key.namespace, from, change.to).Inc()
 	if change.from != "" && change.since != nil && change.until != nil {
 		stayed := change.until.Sub(change.since.Time)
 		m.histograms[p.durations].WithLabelValues(key.namespace, from).Observe(max(stayed, 0).Seconds())
 	}
-}
-
-// words are the values of a list of constants.
-func words[T ~string](list ...T) []string {
-	all := make([]string, 0, len(list))
-	for _, w := range list {
-		all = append(all, string(w))
-	}
-	return all
 }
 
 // flag is a gauge's value for yes and no.

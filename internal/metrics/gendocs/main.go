@@ -45,7 +45,12 @@ func page(declarations []metrics.Declaration) string {
 	for _, d := range declarations {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", d.Name, d.Help)
 		if d.Notes != "" {
-			fmt.Fprintf(&b, "%s\n", d.Notes)
+			fmt.Fprintf(&b, "%s\n", strings.TrimSpace(d.Notes))
+		}
+		for _, label := range d.Labels {
+			if len(d.Values[label]) > 0 {
+				fmt.Fprintf(&b, "\nValues of `%s`: %s.\n", label, strings.Join(d.Values[label], ", "))
+			}
 		}
 		if len(d.Buckets) > 0 {
 			fmt.Fprintf(&b, "\nBuckets in seconds: %s.\n", buckets(d.Buckets))

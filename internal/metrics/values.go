@@ -1,0 +1,65 @@
+package metrics
+
+import (
+	"slices"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/planner"
+	"github.com/sei-operator/sei-operator/internal/statuspatch"
+)
+
+// other stands for a value that this version of the operator does not know, such as
+// the task of a plan that a newer one has stored.
+const other = "Other"
+
+// none is where an object comes from that was just seen for the first time.
+const none = "None"
+
+// values are all that a label can say.
+type values = map[string][]string
+
+var (
+	kindValues    = []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment}
+	resultValues  = words(statuspatch.Results()...)
+	probeValues   = words(ProbeReady, ProbeNotReady, ProbeUnreachable)
+	planOutcomes  = words(seiv1.OutcomeComplete, seiv1.OutcomeFailed, seiv1.OutcomeSuperseded)
+	taskOutcomes  = words(seiv1.TaskComplete, seiv1.TaskFailed)
+	rolloutValues = words(seiv1.OutcomeComplete, seiv1.OutcomeSuperseded)
+	stateValues   = []string{"desired", "present", "ready", "updated"}
+	nodePhases    = words(seiv1.NodePending, seiv1.NodeInitializing, seiv1.NodeRunning, seiv1.NodeFailed, seiv1.NodeTerminating)
+	fleetPhases   = words(seiv1.DeploymentPending, seiv1.DeploymentInitializing, seiv1.DeploymentReady, seiv1.DeploymentUpgrading,
+		seiv1.DeploymentPaused, seiv1.DeploymentDegraded, seiv1.DeploymentFailed, seiv1.DeploymentTerminating)
+
+	planReasons = []string{
+		planner.ReasonNewNode, planner.ReasonRetryAfterFailure, planner.ReasonImageChanged, planner.ReasonSidecarChanged,
+		planner.ReasonPodTemplateChanged, planner.ReasonRestartRequested, planner.ReasonPodOutdated, planner.ReasonConfigChanged,
+		planner.ReasonSidecarNotReady, fleet.ReasonGenesisCeremony, fleet.ReasonGenesisMissing, other,
+	}
+	taskTypes = []string{
+		planner.TaskEnsureDataPVC, planner.TaskValidateSigningKey, planner.TaskValidateNodeKey, planner.TaskValidateOperatorKeyring,
+		planner.TaskReserveConsensusKey, planner.TaskApplyStatefulSet, planner.TaskApplyService, planner.TaskReplacePod,
+		planner.TaskObserveImage, planner.TaskDeployBootstrapJob, planner.TaskAwaitBootstrap, planner.TaskTeardownBootstrap,
+		planner.TaskAwaitGenesis, planner.TaskSnapshotRestore, planner.TaskConfigureGenesis, planner.TaskConfigApply,
+		planner.TaskConfigValidate, planner.TaskConfigureStateSync, planner.TaskMarkReady, planner.TaskRestartSeid,
+		planner.TaskGenerateIdentity, planner.TaskGenerateGentx, planner.TaskSetGenesisPeers,
+		fleet.TaskCollectGentxs, fleet.TaskAssembleGenesis, fleet.TaskPublishGenesis, fleet.TaskStoreGenesis, other,
+	}
+)
+
+// among keeps a label to the values it may take.
+func among(list []string, value string) string {
+	if slices.Contains(list, value) {
+		return value
+	}
+	return other
+}
+
+// words are the values of a list of constants.
+func words[T ~string](list ...T) []string {
+	all := make([]string, 0, len(list))
+	for _, w := range list {
+		all = append(all, string(w))
+	}
+	return all
+}
