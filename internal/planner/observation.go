@@ -29,6 +29,9 @@ type Observation struct {
 	StatefulSet *appsv1.StatefulSet
 	Service     *corev1.Service
 	Pod         *corev1.Pod
+	// PodObstacle says why there is no pod although there should be one; empty when
+	// it is about to be made.
+	PodObstacle string
 	Claim       *corev1.PersistentVolumeClaim
 	Job         *batchv1.Job
 	Sidecar     SidecarHealth

@@ -13,6 +13,9 @@ import (
 // were pulled. Readiness is not asked for: it depends on what comes after.
 func observeImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	pod := env.Observed.Pod
+	if env.Observed.PodObstacle != "" {
+		return waitForSidecar(env)
+	}
 	if pod == nil || pod.DeletionTimestamp != nil {
 		return plan.Wait(ReasonPodStarting, "waiting for the new pod", 0)
 	}

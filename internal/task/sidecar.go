@@ -17,6 +17,8 @@ import (
 
 // Reasons of waits for the sidecar.
 const (
+	// ReasonPodNotCreated says that something keeps the StatefulSet from making the pod.
+	ReasonPodNotCreated      = "PodNotCreated"
 	ReasonSidecarNotStarted  = "SidecarNotStarted"
 	ReasonSidecarUnreachable = "SidecarUnreachable"
 	ReasonSidecarRefuses     = "SidecarRefuses"
@@ -137,6 +139,9 @@ func unreachableInterval(env *Env) time.Duration {
 func waitForSidecar(env *Env) plan.Outcome {
 	if reason, message, found := PodTrouble(env.Observed.Pod); found {
 		return plan.Wait(reason, message, 0)
+	}
+	if obstacle := env.Observed.PodObstacle; obstacle != "" {
+		return plan.Wait(ReasonPodNotCreated, obstacle, someTime)
 	}
 	if env.Observed.Pod == nil {
 		return plan.Wait(ReasonSidecarNotStarted, "waiting for the pod to be created", 0)

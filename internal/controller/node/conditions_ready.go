@@ -16,6 +16,9 @@ import (
 // probe asks the chain itself whether it is in sync.
 func (s *scope) ready() {
 	status, reason, message := readiness(s.node, s.observed.Pod)
+	if reason == v1alpha1.ReasonPodPending && s.observed.PodObstacle != "" {
+		message = s.observed.PodObstacle
+	}
 	conditions.Set(&s.node.Status.Conditions, s.node.Generation, s.now, v1alpha1.ConditionReady, status, reason, message)
 }
 
@@ -60,7 +63,7 @@ func podReadiness(pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
 	case pod.Status.Phase == corev1.PodPending:
 		return metav1.ConditionFalse, v1alpha1.ReasonPodPending, pendingWords(pod)
 	case seidStarted(pod):
-		return metav1.ConditionFalse, v1alpha1.ReasonNotInSync, "seid runs and has not caught up with its peers, or does not answer yet"
+		return metav1.ConditionFalse, v1alpha1.ReasonNotInSync, "seid runs and does not keep up with the chain: it is behind its peers, has no peer or no block yet, or does not answer"
 	default:
 		return metav1.ConditionFalse, v1alpha1.ReasonPodNotReady, "seid waits behind the start gate or is starting"
 	}

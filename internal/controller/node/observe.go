@@ -11,6 +11,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -26,6 +28,9 @@ import (
 // its own node only.
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if err := r.observeObjects(ctx, s); err != nil {
+		return err
+	}
+	if err := r.observeObstacle(ctx, s); err != nil {
 		return err
 	}
 	s.observed.Peers, s.observed.PeerProblems = r.Peers.Resolve(ctx, s.node, s.node.Status.ResolvedPeers)
@@ -59,6 +64,38 @@ func (r *Reconciler) observeObjects(ctx context.Context, s *scope) (err error) {
 	return err
 }
 
+// observeObstacle finds out why the StatefulSet controller has tried to make the pod and
+// could not. The pod that is in the way carries none of our labels, so no cache has it.
+func (r *Reconciler) observeObstacle(ctx context.Context, s *scope) error {
+	sts := s.observed.StatefulSet
+	if s.observed.Pod != nil || sts == nil || sts.Status.ObservedGeneration < sts.Generation ||
+		ptr.Deref(sts.Spec.Replicas, 1) == 0 || sts.Status.Replicas > 0 {
+		return nil
+	}
+	pod, err := cached(ctx, r.Live, s.node, render.PodName(s.node), &corev1.Pod{})
+	if err != nil {
+		return err
+	}
+	s.observed.PodObstacle = podObstacle(sts, pod)
+	return nil
+}
+
+// podObstacle says what is in the way of a StatefulSet's pod, and what to do about it. pod
+// is the one that has its name; nil when there is none.
+func podObstacle(sts *appsv1.StatefulSet, pod *corev1.Pod) string {
+	switch {
+	case pod == nil:
+		return fmt.Sprintf("the pod cannot be created: see the events of kubectl describe statefulset %s", sts.Name)
+	case metav1.IsControlledBy(pod, sts):
+		return "" // it was made in this moment
+	}
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return fmt.Sprintf("pod %s was made by somebody else: delete it, or give the node another name", pod.Name)
+	}
+	return fmt.Sprintf("pod %s is controlled by %s %s: delete or rename one of the two", pod.Name, owner.Kind, owner.Name)
+}
+
 // bootstrapPod is the pod of the node's bootstrap Job; nil when there is none.
 func (r *Reconciler) bootstrapPod(ctx context.Context, node *v1alpha1.SeiNode) (*corev1.Pod, error) {
 	list := &corev1.PodList{}
@@ -74,7 +111,7 @@ func (r *Reconciler) bootstrapPod(ctx context.Context, node *v1alpha1.SeiNode) (
 	return &list.Items[0], nil
 }
 
-// cached reads an object of the node's namespace from the cache; nil when it is not there.
+// cached reads an object of the node's namespace, usually from the cache; nil when it is not there.
 func cached[T client.Object](ctx context.Context, c client.Reader, node *v1alpha1.SeiNode, name string, into T) (T, error) {
 	var none T
 	err := c.Get(ctx, client.ObjectKey{Namespace: node.Namespace, Name: name}, into)
