@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/manager"
 	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/internal/tracing"
 )
 
 func main() {
@@ -58,6 +60,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
+	tracer, stopTracing, err := tracing.Start(ctx, getenv, logger.WithName("tracing"), version)
+	if err != nil {
+		return err
+	}
+	defer flush(stopTracing)
+	cfg.Tracer = tracer
 	restConfig, err := settings.restConfig()
 	if err != nil {
 		return err
@@ -73,6 +81,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	logger.Info("stopped")
 	return nil
+}
+
+// flush sends the last spans. The process is to end, whether or not anybody takes them.
+func flush(stop func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := stop(ctx); err != nil {
+		ctrl.Log.WithName("tracing").Error(err, "sending the last traces")
+	}
 }
 
 // restConfig finds the API server.

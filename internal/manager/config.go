@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/internal/tracing"
 )
 
 // Defaults of a Config.
@@ -53,6 +54,9 @@ type Config struct {
 	SidecarSubjects []string
 	// EC2 lets peer sources ask AWS.
 	EC2 bool
+
+	// Tracer exports spans; nil exports none.
+	Tracer *tracing.Tracer
 
 	// Version and Commit say what is running.
 	Version, Commit string

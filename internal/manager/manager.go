@@ -159,6 +159,7 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 		Platform:        cfg.Platform,
 		Events:          events.NewRecorder(mgr.GetEventRecorder("sei-operator")),
 		Metrics:         metrics.Default(),
+		Tracer:          cfg.Tracer,
 		Namespace:       cfg.Namespace,
 		Clock:           clock.RealClock{},
 	}
@@ -171,6 +172,7 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 		Platform: cfg.Platform,
 		Events:   events.NewRecorder(mgr.GetEventRecorder("sei-operator")),
 		Metrics:  metrics.Default(),
+		Tracer:   cfg.Tracer,
 		Clock:    clock.RealClock{},
 	}
 	if err := fleets.SetupWithManager(mgr, cfg.Concurrency); err != nil {

@@ -23,6 +23,16 @@ const (
 type Executor[E any] struct {
 	Tasks Registry[E]
 	Clock clock.PassiveClock
+	// Observer is told what happens; it may be nil.
+	Observer Observer
+}
+
+// Observer is told what an executor does. It changes nothing.
+type Observer interface {
+	// Task is called before a task is run, and what it returns after.
+	Task(ctx context.Context, p *v1alpha1.TaskPlan, task *v1alpha1.PlannedTask) (context.Context, func(Outcome))
+	// Ended is called when a plan is complete or has failed.
+	Ended(ctx context.Context, p *v1alpha1.TaskPlan)
 }
 
 // Step is one call of a task.
@@ -71,14 +81,27 @@ func (x *Executor[E]) Advance(ctx context.Context, p *v1alpha1.TaskPlan, env E) 
 			break
 		}
 		x.start(task, def)
-		outcome := def.Run(ctx, env, task)
+		outcome := x.run(ctx, def, env, p, task)
 		progress.Steps = append(progress.Steps, Step{Task: task, Outcome: outcome})
 		progress.RequeueAfter = x.settle(p, index, outcome)
 		if !outcome.IsDone() {
 			break
 		}
 	}
+	if x.Observer != nil && p.Phase != v1alpha1.PlanActive {
+		x.Observer.Ended(ctx, p)
+	}
 	return progress
+}
+
+func (x *Executor[E]) run(ctx context.Context, def Definition[E], env E, p *v1alpha1.TaskPlan, task *v1alpha1.PlannedTask) Outcome {
+	if x.Observer == nil {
+		return def.Run(ctx, env, task)
+	}
+	ctx, after := x.Observer.Task(ctx, p, task)
+	outcome := def.Run(ctx, env, task)
+	after(outcome)
+	return outcome
 }
 
 // Suspend stops the clock of a plan that is held: its current task gets its whole time

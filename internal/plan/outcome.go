@@ -46,6 +46,11 @@ func Terminal(reason string, err error) Outcome {
 	return Outcome{verdict: terminal, Reason: reason, Err: err}
 }
 
+// String names the verdict.
+func (o Outcome) String() string {
+	return [...]string{done: "done", wait: "wait", retry: "retry", terminal: "terminal"}[o.verdict]
+}
+
 // IsDone reports whether the task ended well.
 func (o Outcome) IsDone() bool { return o.verdict == done }
 

@@ -20,6 +20,7 @@ import (
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/internal/task/ceremony"
+	"github.com/sei-operator/sei-operator/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments,verbs=get;list;watch;patch
@@ -49,7 +50,9 @@ type Reconciler struct {
 	Platform *platform.Config
 	Events   *events.Recorder
 	Metrics  *metrics.Metrics
-	Clock    clock.PassiveClock
+	// Tracer may be nil.
+	Tracer *tracing.Tracer
+	Clock  clock.PassiveClock
 
 	status   *statuspatch.Writer
 	executor *plan.Executor[*ceremony.Env]
@@ -64,7 +67,7 @@ func (r *Reconciler) init() {
 		r.Clock = clock.RealClock{}
 	}
 	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNodeDeployment))
-	r.executor = &plan.Executor[*ceremony.Env]{Tasks: ceremony.Registry(), Clock: r.Clock}
+	r.executor = &plan.Executor[*ceremony.Env]{Tasks: ceremony.Registry(), Clock: r.Clock, Observer: r.Tracer.Observer()}
 }
 
 // Reconcile implements reconcile.Reconciler.

@@ -41,7 +41,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(
 			func(_ context.Context, o client.Object) []reconcile.Request { return fleetOfObject(o) })).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
-		Build(r)
+		Build(r.Tracer.Reconciler(v1alpha1.KindSeiNodeDeployment, r))
 	if err != nil {
 		return fmt.Errorf("setting up the SeiNodeDeployment controller: %w", err)
 	}

@@ -21,6 +21,7 @@ import (
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/internal/task"
+	"github.com/sei-operator/sei-operator/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;patch
@@ -62,6 +63,8 @@ type Reconciler struct {
 	Platform        *platform.Config
 	Events          *events.Recorder
 	Metrics         *metrics.Metrics
+	// Tracer may be nil.
+	Tracer *tracing.Tracer
 	// Namespace is the operator's own, where consensus keys are reserved.
 	Namespace string
 	Clock     clock.PassiveClock
@@ -78,7 +81,7 @@ func (r *Reconciler) init() {
 		r.Clock = clock.RealClock{}
 	}
 	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNode))
-	r.executor = &plan.Executor[*task.Env]{Tasks: task.Registry(), Clock: r.Clock}
+	r.executor = &plan.Executor[*task.Env]{Tasks: task.Registry(), Clock: r.Clock, Observer: r.Tracer.Observer()}
 }
 
 // Reconcile implements reconcile.Reconciler.

@@ -52,7 +52,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfGenesis)).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(r.nodesPeeringWith), builder.WithPredicates(peerFactsChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
-		Complete(r)
+		Complete(r.Tracer.Reconciler(v1alpha1.KindSeiNode, r))
 	if err != nil {
 		return fmt.Errorf("setting up the SeiNode controller: %w", err)
 	}
