@@ -1,26 +1,38 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers" // buckets of every kind
-	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers"
 )
 
-// taskHandlers are the tasks this sidecar can run, beside the two that move the
-// gate.
-func taskHandlers(s settings, registry prometheus.Registerer) []engine.Handler {
+// nodeConfig is what the tasks and probes have to know of the node.
+func nodeConfig(s settings, registry prometheus.Registerer) handlers.Config {
 	pod, err := os.Hostname()
 	if err != nil {
 		pod = "unknown"
 	}
-	return handlers.All(handlers.Config{
+	return handlers.Config{
 		Home: s.Home, ChainID: s.ChainID, SeidPath: s.Seid,
 		GenesisBucket: s.GenesisBucket, SnapshotBucket: s.SnapshotBucket, UploadTimeout: s.UploadTimeout,
 		Keyring: handlers.Keyring{Backend: s.KeyringBackend, Dir: s.KeyringDir, Passphrase: s.KeyringPassphrase},
 		PodName: pod, Registry: registry,
-	})
+	}
+}
+
+// inSync asks the node of this pod whether it keeps up with its chain.
+func inSync(cfg handlers.Config) func(context.Context) error {
+	return func(ctx context.Context) error {
+		at, err := handlers.LocalRPC(cfg).Sync(ctx, time.Now())
+		if err == nil && !at.InSync() {
+			err = errors.New(at.Why)
+		}
+		return err
+	}
 }

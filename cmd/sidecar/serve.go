@@ -18,6 +18,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers"
 	"github.com/sei-operator/sei-operator/internal/sidecar/server"
 	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
 )
@@ -74,15 +75,16 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	node := nodeConfig(s, registry)
 	tasks, err := engine.Open(engine.Config{
-		Path: filepath.Join(s.Home, storeName), Handlers: taskHandlers(s, registry), Log: log, Registry: registry,
+		Path: filepath.Join(s.Home, storeName), Handlers: handlers.All(node), Log: log, Registry: registry,
 	})
 	if err != nil {
 		return err
 	}
 	handler := server.New(server.Config{
 		Tasks: tasks, Auth: authenticator(ctx, s), Identity: server.Identity{Node: s.Node, PodUID: s.PodUID},
-		NodeID: server.NodeIDFrom(s.Home), Version: buildVersion(), Registry: registry, Log: log,
+		NodeID: server.NodeIDFrom(s.Home), InSync: inSync(node), Version: buildVersion(), Registry: registry, Log: log,
 	})
 	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
 

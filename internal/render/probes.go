@@ -6,13 +6,13 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/seid"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
 // Paths that are probed.
 const (
-	pathLagStatus = "/lag_status"
-	pathStartupz  = "/v0/startupz"
-	pathLivez     = "/v0/livez"
+	pathStartupz = "/v0/startupz"
+	pathLivez    = "/v0/livez"
 )
 
 // seidStartup holds the other probes back until the gate has been opened, for
@@ -24,13 +24,15 @@ func seidStartup(node *v1alpha1.SeiNode) *corev1ac.ProbeApplyConfiguration {
 		WithFailureThreshold(86400)
 }
 
-// seidReadiness asks whether the node keeps up with the chain. Seeds close their
-// RPC, so there an open peer-to-peer port has to do.
+// seidReadiness asks whether the node keeps up with the chain. The sidecar knows:
+// to the chain's own /lag_status a node without a peer is never behind, not even
+// without a block. A pod whose sidecar is down is not ready anyhow. Seeds close
+// their RPC, so there an open peer-to-peer port has to do.
 //
 // There is no liveness probe on seid: a node that is held, halted at an upgrade
 // height or replaying is as it should be, and killing it would only lose work.
 func seidReadiness(node *v1alpha1.SeiNode) *corev1ac.ProbeApplyConfiguration {
-	probe := httpProbe(pathLagStatus, seid.PortRPC)
+	probe := httpProbe(api.PathInSync, SidecarPort(node))
 	if modeOf(node) == seid.ModeSeed {
 		probe = corev1ac.Probe().WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromInt32(seid.PortP2P)))
 	}

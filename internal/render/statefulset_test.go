@@ -74,7 +74,7 @@ func TestPod_Probes(t *testing.T) {
 			if ready.TCPSocket == nil || ready.TCPSocket.Port.IntVal != 26656 || ready.HTTPGet != nil {
 				t.Errorf("%s: readiness %+v", name, ready)
 			}
-		} else if ready.HTTPGet == nil || ready.HTTPGet.Path != "/lag_status" || ready.HTTPGet.Port.IntVal != 26657 {
+		} else if ready.HTTPGet == nil || ready.HTTPGet.Path != "/v0/insync" || ready.HTTPGet.Port.IntVal != 7777 {
 			t.Errorf("%s: readiness %+v", name, ready)
 		}
 		if sidecar.LivenessProbe.HTTPGet.Path != "/v0/livez" || sidecar.StartupProbe.HTTPGet.Path != "/v0/livez" {

@@ -2,6 +2,7 @@ package sidecar_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -23,11 +24,14 @@ func TestFourValidators_WithoutABucket(t *testing.T) {
 		validators[i] = newNode(t, "four-1", fmt.Sprintf("v%d", i), bucket)
 	}
 	genesis := ceremony(validators, snapshotting)
-	for _, v := range validators {
+	validators[0].start()
+	validators[0].awaitInSync(http.StatusServiceUnavailable, "there is no block yet") // to itself it is not behind anybody
+	for _, v := range validators[1:] {
 		v.start()
 	}
 	for _, v := range validators {
 		v.awaitHeight(5)
+		v.awaitInSync(http.StatusOK, "")
 	}
 	t.Run("a fifth node joins by state sync", func(t *testing.T) { stateSync(t, validators, genesis) })
 	t.Run("a snapshot moves through a bucket", func(t *testing.T) { moveSnapshot(t, validators, genesis, bucket) })

@@ -4,15 +4,20 @@
 package sidecar_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -141,6 +146,31 @@ func (n *node) gentx() wire.Gentx {
 func (n *node) awaitHeight(height int64) {
 	n.t.Helper()
 	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: height, Timeout: "150s"})
+}
+
+// awaitInSync waits until the sidecar tells the kubelet a status for a reason.
+func (n *node) awaitInSync(status int, reason string) {
+	n.t.Helper()
+	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
+	defer cancel()
+	var last string
+	for tick := time.NewTicker(100 * time.Millisecond); ctx.Err() == nil; <-tick.C {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.URL()+api.PathInSync, nil)
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err == nil && resp.StatusCode == status && strings.Contains(string(body), reason) {
+			return
+		}
+		last = fmt.Sprintf("%s %s", resp.Status, body)
+	}
+	n.t.Fatalf("%s answers %s, want %d %s", n.name, last, status, reason)
 }
 
 func (n *node) height() int64 {

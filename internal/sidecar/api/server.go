@@ -9,10 +9,13 @@ const (
 
 // Level numbers the additions to the v0 API. It grows by one with every addition
 // that a caller may want to depend on.
-const Level = 1
+const Level = 2
 
 // TokenAudience is the audience of the service-account tokens that sidecars accept.
 const TokenAudience = "sei-sidecar"
+
+// PathInSync answers 200 while the node keeps up with its chain.
+const PathInSync = "/v0/insync"
 
 // DefaultPort is the port that sidecars listen on.
 const DefaultPort = 7777

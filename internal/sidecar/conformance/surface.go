@@ -134,7 +134,7 @@ func (s *suite) firstLine(t *testing.T) string {
 }
 
 func (s *suite) callers(t *testing.T) {
-	public := []string{"/v0/healthz", "/v0/startupz", "/v0/livez", "/v0/metrics"}
+	public := []string{"/v0/healthz", "/v0/startupz", "/v0/livez", "/v0/insync", "/v0/metrics"}
 	private := []string{"/v0/status", "/v0/version", "/v0/node-id", "/v0/tasks", "/v0/tasks/" + uuid.NewString()}
 	if s.Protected {
 		anonymous := &suite{Target: Target{URL: s.URL}}

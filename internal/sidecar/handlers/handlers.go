@@ -56,14 +56,24 @@ type Config struct {
 // Keyring says where the operator's keys are.
 type Keyring = gov.Keyring
 
-// All are the handlers of every task type but those that move the gate.
-func All(cfg Config) []engine.Handler {
-	n := &node.Node{
+// LocalRPC talks to the node of this pod, wherever its configuration of this moment says.
+func LocalRPC(cfg Config) *rpc.Client {
+	files := configfiles.Tasks{Node: nodeOf(cfg)}
+	return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second))
+}
+
+func nodeOf(cfg Config) *node.Node {
+	return &node.Node{
 		Home: home.Dir(cfg.Home), ChainID: cfg.ChainID, Seid: seidcmd.Runner{Path: cmp.Or(cfg.SeidPath, seid.BinaryName)},
 		GenesisBucket: cfg.GenesisBucket, SnapshotBucket: cfg.SnapshotBucket, RPCEndpoint: cfg.RPCEndpoint,
 	}
+}
+
+// All are the handlers of every task type but those that move the gate.
+func All(cfg Config) []engine.Handler {
+	n := nodeOf(cfg)
 	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address) }}
-	local := func() *rpc.Client { return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second)) }
+	local := func() *rpc.Client { return LocalRPC(cfg) }
 	running := &lifecycle.Tasks{
 		Node: n, Processes: process.Table{Home: cfg.Home}, RPC: local, StateSyncEnabled: files.StateSyncEnabled,
 	}

@@ -50,6 +50,7 @@ func serve(t *testing.T, change ...func(*Config)) *httptest.Server {
 	}
 	cfg := Config{
 		Tasks: tasks, Auth: auth.Open{}, NodeID: NodeIDFrom(t.TempDir()),
+		InSync:  func(context.Context) error { return nil },
 		Version: "v1.2.3", Registry: registry, Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {

@@ -1,10 +1,15 @@
 package server
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
+
+// inSyncTimeout is shorter than the kubelet's patience, so that the answer says why.
+const inSyncTimeout = 4 * time.Second
 
 // healthz is the start gate: seid waits until it answers 200.
 func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
@@ -25,6 +30,18 @@ func (s *server) livez(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
+}
+
+// inSync is the node's readiness: the sidecar asks the chain in the kubelet's place,
+// because no single call of the chain answers it.
+func (s *server) inSync(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), inSyncTimeout)
+	defer cancel()
+	if err := s.InSync(ctx); err != nil {
+		respondError(w, http.StatusServiceUnavailable, err.Error(), nil)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
 }
 
 func (s *server) status(w http.ResponseWriter, _ *http.Request) {

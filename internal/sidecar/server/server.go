@@ -48,7 +48,9 @@ type Config struct {
 	Auth     auth.Authenticator
 	Identity Identity
 	// NodeID reads the node's peer-to-peer id.
-	NodeID   func() (string, error)
+	NodeID func() (string, error)
+	// InSync says why the node does not keep up with its chain; nil means it does.
+	InSync   func(context.Context) error
 	Version  string
 	Registry Registry
 	Log      *slog.Logger
@@ -73,6 +75,7 @@ func New(cfg Config) http.Handler {
 	public.HandleFunc("GET /v0/healthz", s.healthz)
 	public.HandleFunc("GET /v0/startupz", s.healthz)
 	public.HandleFunc("GET /v0/livez", s.livez)
+	public.HandleFunc("GET "+api.PathInSync, s.inSync)
 	public.Handle("GET /v0/metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{}))
 
 	private := http.NewServeMux()
@@ -87,7 +90,7 @@ func New(cfg Config) http.Handler {
 	guarded := s.authenticated(s.audited(private))
 	return s.meant(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/v0/healthz", "/v0/startupz", "/v0/livez", "/v0/metrics":
+		case "/v0/healthz", "/v0/startupz", "/v0/livez", api.PathInSync, "/v0/metrics":
 			public.ServeHTTP(w, r)
 		default:
 			guarded.ServeHTTP(w, r)

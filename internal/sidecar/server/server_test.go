@@ -87,6 +87,19 @@ func errorOf(t *testing.T, r reply) api.ErrorBody {
 	return body
 }
 
+func TestInSync_AnswersWithTheReason(t *testing.T) {
+	why := errors.New("there is no block yet")
+	srv := serve(t, func(c *Config) { c.InSync = func(context.Context) error { return why } })
+	resp := do(t, http.MethodGet, srv.URL+api.PathInSync, "")
+	if resp.status != http.StatusServiceUnavailable || errorOf(t, resp).Error != "there is no block yet" {
+		t.Errorf("%d %s", resp.status, resp.body)
+	}
+	why = nil
+	if resp := do(t, http.MethodGet, srv.URL+api.PathInSync, ""); resp.status != http.StatusOK {
+		t.Errorf("%d %s", resp.status, resp.body)
+	}
+}
+
 func TestStoreFailure_Is503WithRetryAfter(t *testing.T) {
 	srv := serve(t, func(c *Config) { c.Tasks = brokenStore{c.Tasks.(*engine.Engine)} })
 	for _, tc := range []struct{ method, path, body, message string }{

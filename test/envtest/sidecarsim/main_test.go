@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	seiv1alpha1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
@@ -60,7 +61,7 @@ func (w *world) node(t *testing.T, name string) *corev1.Pod {
 func (w *world) pod(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
 	gate := &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/v0/startupz", Port: intstr.FromInt32(7777)}}}
-	lag := &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/lag_status", Port: intstr.FromInt32(26657)}}}
+	lag := &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: api.PathInSync, Port: intstr.FromInt32(7777)}}}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name + "-0", Labels: map[string]string{seiv1alpha1.LabelNode: name}},
 		Spec: corev1.PodSpec{

@@ -92,8 +92,15 @@ func (p *process) open() error {
 	p.engine = e
 	p.handler = server.New(server.Config{
 		Tasks: e, Auth: bearer(p.all.opts.Token), Identity: server.Identity{Node: p.node, PodUID: string(p.pod.UID)},
-		NodeID: func() (string, error) { return nodeID(p.volume), nil }, Version: "sidecarsim", Registry: registry, Log: log,
+		NodeID: func() (string, error) { return nodeID(p.volume), nil }, InSync: p.inSync, Version: "sidecarsim", Registry: registry, Log: log,
 	})
+	return nil
+}
+
+func (p *process) inSync(context.Context) error {
+	if !p.all.inSync(p.node) {
+		return errors.New("the node is out of sync")
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	seiv1alpha1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
 )
@@ -146,11 +147,17 @@ func (s *Sidecars) Probe(c podsim.Container, _ podsim.ProbeKind, probe *corev1.P
 			return p != nil && p.ready()
 		case "/v0/livez":
 			return s.process(c.Pod.UID) != nil
+		case api.PathInSync:
+			return s.process(c.Pod.UID) != nil && s.inSync(NodeOf(c.Pod))
 		}
 	}
+	return s.inSync(NodeOf(c.Pod))
+}
+
+func (s *Sidecars) inSync(node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.outOfSync[NodeOf(c.Pod)]
+	return !s.outOfSync[node]
 }
 
 // SetReachable implements podsim.Runtime: an unreachable sidecar accepts

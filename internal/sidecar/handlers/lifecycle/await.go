@@ -1,21 +1,17 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
-
-// maxLag is how far behind still counts as caught up on nodes that do not say it
-// themselves.
-const maxLag = 300
 
 // await waits for a condition and then does the action. That the condition was
 // met is noted first: once the node was ended it cannot be asked again.
@@ -79,32 +75,19 @@ type progress struct {
 }
 
 func (t *Tasks) check(ctx context.Context, p wire.AwaitCondition) progress {
-	status, err := t.RPC().Status(ctx)
-	if err != nil {
-		return progress{goal: p.TargetHeight, why: err.Error()}
-	}
-	height := status.SyncInfo.LatestBlockHeight
 	if p.Condition == wire.ConditionHeight {
+		status, err := t.RPC().Status(ctx)
+		if err != nil {
+			return progress{goal: p.TargetHeight, why: err.Error()}
+		}
+		height := status.SyncInfo.LatestBlockHeight
 		return progress{met: height >= p.TargetHeight, height: height, goal: p.TargetHeight, why: fmt.Sprintf("height is %d", height)}
 	}
-	behind, goal, err := t.behind(ctx, status)
+	at, err := t.RPC().Sync(ctx, time.Now())
 	if err != nil {
-		return progress{height: height, goal: goal, why: err.Error()}
+		return progress{height: at.Height, why: err.Error()}
 	}
-	met := !behind && !status.SyncInfo.CatchingUp && height > 1
-	return progress{met: met, height: height, goal: goal, why: fmt.Sprintf("height is %d of %d", height, goal)}
-}
-
-// behind asks the node how far it is from its peers. Its catching_up flag alone
-// is no answer: it can be false hundreds of blocks behind.
-func (t *Tasks) behind(ctx context.Context, status *rpc.Status) (bool, int64, error) {
-	lag, err := t.RPC().LagStatus(ctx)
-	if err == nil {
-		return lag.Behind, lag.MaxPeerHeight, nil
-	}
-	if _, answered := errors.AsType[*rpc.Error](err); !answered {
-		return true, 0, err
-	}
-	peers := status.SyncInfo.MaxPeerBlockHeight
-	return peers-status.SyncInfo.LatestBlockHeight > maxLag, peers, nil
+	met := at.InSync() && !at.CatchingUp && at.Height > 1
+	why := cmp.Or(at.Why, fmt.Sprintf("height is %d, and the node still catches up", at.Height))
+	return progress{met: met, height: at.Height, goal: at.Goal, why: why}
 }

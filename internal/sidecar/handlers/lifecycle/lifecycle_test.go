@@ -91,7 +91,7 @@ func (f *fixture) answer(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"current_height":"%d","max_peer_height":"%d","lag":"%d"}`, f.height, f.height+f.lag, f.lag)
 	default:
 		_, _ = fmt.Fprintf(w, `{"node_info":{"id":"n","network":"test-1"},"sync_info":{"latest_block_height":"%d","earliest_block_height":"1",
-		  "max_peer_block_height":"%d","catching_up":false}}`, f.height, f.height+f.lag)
+		  "latest_block_time":%q,"max_peer_block_height":"%d","catching_up":false}}`, f.height, time.Now().Format(time.RFC3339Nano), f.height+f.lag)
 		if f.onStatus != nil {
 			f.onStatus()
 		}
