@@ -1,6 +1,8 @@
 package events
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -22,11 +24,11 @@ func ForDeployment(before, after *seiv1.SeiNodeDeployment, changes string) []Eve
 		case t.Became(seiv1.ConditionPaused, metav1.ConditionFalse, "") && t.Was(metav1.ConditionTrue):
 			list = append(list, New(Resumed, "the fleet is no longer paused"))
 		case t.Became(seiv1.ConditionRolloutStalled, metav1.ConditionTrue, ""):
-			list = append(list, New(RolloutStalled, "%s", t.To.Message))
+			list = append(list, New(RolloutStalled, "%s", t.To.Message).About(Node(after, waitedFor(after.Status.Rollout))))
 		case t.Became(seiv1.ConditionPlanInProgress, metav1.ConditionFalse, seiv1.ReasonPlanFailed) && after.Status.GenesisHash != "":
 			list = append(list, New(PlanFailed, "%s", t.To.Message))
 		case t.Became(seiv1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, ""):
-			list = append(list, New(CeremonyComplete, "%s", t.To.Message))
+			list = append(list, New(CeremonyComplete, "%s", t.To.Message).About(core(after, "ConfigMap", after.Status.GenesisConfigMap)))
 		case t.Became(seiv1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, seiv1.ReasonCeremonyFailed):
 			list = append(list, New(CeremonyFailed, "%s", t.To.Message))
 		}
@@ -48,6 +50,15 @@ func rolloutEvents(before, after *seiv1.RolloutStatus, changes string) []Event {
 	default:
 		return nil
 	}
+}
+
+// waitedFor is the name of the node that a rollout waits for.
+func waitedFor(r *seiv1.RolloutStatus) string {
+	if r == nil {
+		return ""
+	}
+	name, _, _ := strings.Cut(r.WaitingOn, ":")
+	return name
 }
 
 func orSomething(changes string) string {

@@ -93,7 +93,7 @@ func conditionEvent(t conditions.Transition, before, after *seiv1.SeiNode) (Even
 	if note == "" {
 		note = t.To.Type + " is " + t.To.Reason
 	}
-	return New(reason, "%s", note), true
+	return New(reason, "%s", note).About(about(t.To.Type, after)), true
 }
 
 func pausedEvent(t conditions.Transition) (Event, bool) {
@@ -118,9 +118,9 @@ func sidecarEvent(t conditions.Transition, before, after *seiv1.SeiNode) (Event,
 	lost := t.From != nil && t.From.Status == metav1.ConditionFalse && t.From.Reason == seiv1.ReasonSidecarNotReady
 	switch {
 	case t.Became(seiv1.ConditionSidecarReady, metav1.ConditionFalse, seiv1.ReasonSidecarNotReady):
-		return New(SidecarReadinessLost, "%s", t.To.Message), true
+		return New(SidecarReadinessLost, "%s", t.To.Message).About(Pod(after)), true
 	case lost && t.To.Status == metav1.ConditionTrue:
-		return New(SidecarReadinessRestored, "%s", t.To.Message), true
+		return New(SidecarReadinessRestored, "the start gate is open").About(Pod(after)), true
 	}
 	return Event{}, false
 }

@@ -56,6 +56,8 @@ type Entry struct {
 	Type string
 	// Action is what the operator did or tried to do.
 	Action string
+	// Related is the kind of the other object the event is about; empty if there is none.
+	Related string
 	// Meaning explains the reason to a user.
 	Meaning string
 }
@@ -68,44 +70,44 @@ const (
 // Catalogue lists every reason.
 func Catalogue() []Entry {
 	return []Entry{
-		{PhaseChanged, normal, "ChangePhase", "The node went from one phase to another; the note names both. " +
+		{PhaseChanged, normal, "ChangePhase", "", "The node went from one phase to another; the note names both. " +
 			"That a new node leaves Pending for Initializing is not announced."},
-		{Paused, normal, "Pause", "`spec.paused` was set. A node's pod is stopped and its plans stand still; a fleet is frozen and its pods run on."},
-		{Resumed, normal, "Resume", "`spec.paused` was taken back."},
-		{UpdateStarted, normal, "Update", "The pod is about to be replaced; the note says why."},
-		{UpdateComplete, normal, "FinishUpdate", "The replaced pod runs what the spec asks for."},
-		{PlanFailed, warning, "RunPlan", "A plan ended without reaching its goal; the note names the task and its last error. " +
+		{Paused, normal, "Pause", "", "`spec.paused` was set. A node's pod is stopped and its plans stand still; a fleet is frozen and its pods run on."},
+		{Resumed, normal, "Resume", "", "`spec.paused` was taken back."},
+		{UpdateStarted, normal, "Update", "Pod", "The pod is about to be replaced; the note says why."},
+		{UpdateComplete, normal, "FinishUpdate", "Pod", "The replaced pod runs what the spec asks for."},
+		{PlanFailed, warning, "RunPlan", "", "A plan ended without reaching its goal; the note names the task and its last error. " +
 			"On a node in phase Failed a spec change or a new value of the annotation `sei.io/retry` starts over."},
-		{SidecarReadinessLost, warning, "ProbeSidecar", "The sidecar of a running node holds the start gate closed, " +
+		{SidecarReadinessLost, warning, "ProbeSidecar", "Pod", "The sidecar of a running node holds the start gate closed, " +
 			"which means that its pod was replaced. A mark-ready plan follows."},
-		{SidecarReadinessRestored, normal, "MarkReady", "The start gate is open again."},
-		{PodCrashLooping, warning, "ObservePod", "A container of the pod keeps ending; the note names it and its last exit."},
-		{ImagePullFailed, warning, "PullImage", "An image of the pod cannot be pulled; the note names it."},
-		{SpecInvalid, warning, "ValidateSpec", "The spec asks for something that cannot be done; the note names the field."},
-		{PVCNotReady, warning, "ValidateVolume", "The imported volume cannot be used yet; the operator keeps looking."},
-		{PVCInvalid, warning, "RefuseVolume", "The imported volume can never be used as it is; the note says what to change."},
-		{KeyNotReady, warning, "ValidateKey", "A Secret with a key is missing or on its way out; the operator keeps looking."},
-		{KeyInvalid, warning, "RefuseKey", "A Secret does not hold what it should; the note names the Secret and the data key."},
-		{KeyInUse, warning, "ReserveKey", "The consensus key is reserved for another node. " +
+		{SidecarReadinessRestored, normal, "MarkReady", "Pod", "The start gate is open again."},
+		{PodCrashLooping, warning, "ObservePod", "Pod", "A container of the pod keeps ending; the note names it and its last exit."},
+		{ImagePullFailed, warning, "PullImage", "Pod", "An image of the pod cannot be pulled; the note names it."},
+		{SpecInvalid, warning, "ValidateSpec", "", "The spec asks for something that cannot be done; the note names the field."},
+		{PVCNotReady, warning, "ValidateVolume", "PersistentVolumeClaim", "The imported volume cannot be used yet; the operator keeps looking."},
+		{PVCInvalid, warning, "RefuseVolume", "PersistentVolumeClaim", "The imported volume can never be used as it is; the note says what to change."},
+		{KeyNotReady, warning, "ValidateKey", "Secret", "A Secret with a key is missing or on its way out; the operator keeps looking."},
+		{KeyInvalid, warning, "RefuseKey", "Secret", "A Secret does not hold what it should; the note names the Secret and the data key."},
+		{KeyInUse, warning, "ReserveKey", "Secret", "The consensus key is reserved for another node. " +
 			"Starting this one could sign twice, so it waits; the note names the holder."},
-		{StatefulSetRecreated, warning, "CreateStatefulSet", "The node's StatefulSet had been deleted and was made again."},
-		{StatefulSetNotOurs, warning, "AdoptStatefulSet", "A StatefulSet of the node's name belongs to someone else. Rename or delete it."},
-		{ImpostorDeleted, warning, "DeleteStatefulSet", "Someone had replaced the node's StatefulSet by another of the same name; that one was deleted."},
-		{VolumeNotResized, warning, "ResizeVolume", "`dataVolume.size` grew, but the claim cannot follow; the note says why."},
-		{PeerResolutionFailed, warning, "ResolvePeers", "A peer source gave no answer; the peers it gave last are kept."},
-		{ReconcileFailed, warning, "Reconcile", "Something went wrong that no condition speaks of; the operator tries again."},
-		{RolloutStarted, normal, "RollOut", "A fleet's template changed in a way that disturbs nodes; the note names the fields. They move a few at a time."},
-		{RolloutSuperseded, normal, "SupersedeRollout", "The template changed again before the rollout was through; nodes now move to the newest."},
-		{RolloutComplete, normal, "FinishRollout", "Every node of the fleet runs the template and is in sync."},
-		{RolloutStalled, warning, "AwaitRollout", "No node was finished for longer than `progressDeadlineSeconds`; the note names the node and its condition."},
-		{NodeRemoved, normal, "RemoveNode", "A node was removed because the fleet was scaled down."},
-		{NodeRecreated, warning, "RecreateNode", "A fleet's node had been deleted and was made again."},
-		{NodeRestored, warning, "RestoreNode", "A fleet's node had been edited by hand; its spec was put back. Change the fleet's template instead."},
-		{NodeNotOurs, warning, "AdoptNode", "A SeiNode under one of the fleet's names belongs to someone else; the note says what to do."},
-		{NodeRefused, warning, "ApplyNode", "The API server refuses a node as the template describes it; the note says why."},
-		{CeremonyComplete, normal, "MakeGenesis", "The genesis of the fleet's chain is there; the note says where, and its hash."},
-		{CeremonyFailed, warning, "AwaitGenesis", "The genesis could not be made; the note names the validator and why. The ceremony is tried again."},
-		{GenesisWarning, warning, "CheckGenesis", "The genesis is valid, but the chain may not do what was meant; the note says why."},
-		{NodesRetained, normal, "RetainNodes", "The fleet was deleted with `deletionPolicy: Retain`; its nodes run on."},
+		{StatefulSetRecreated, warning, "CreateStatefulSet", "StatefulSet", "The node's StatefulSet had been deleted and was made again."},
+		{StatefulSetNotOurs, warning, "AdoptStatefulSet", "StatefulSet", "A StatefulSet of the node's name belongs to someone else. Rename or delete it."},
+		{ImpostorDeleted, warning, "DeleteStatefulSet", "StatefulSet", "Someone had replaced the node's StatefulSet by another of the same name; that one was deleted."},
+		{VolumeNotResized, warning, "ResizeVolume", "PersistentVolumeClaim", "`dataVolume.size` grew, but the claim cannot follow; the note says why."},
+		{PeerResolutionFailed, warning, "ResolvePeers", "", "A peer source gave no answer; the peers it gave last are kept."},
+		{ReconcileFailed, warning, "Reconcile", "", "Something went wrong that no condition speaks of; the operator tries again."},
+		{RolloutStarted, normal, "RollOut", "", "A fleet's template changed in a way that disturbs nodes; the note names the fields. They move a few at a time."},
+		{RolloutSuperseded, normal, "SupersedeRollout", "", "The template changed again before the rollout was through; nodes now move to the newest."},
+		{RolloutComplete, normal, "FinishRollout", "", "Every node of the fleet runs the template and is in sync."},
+		{RolloutStalled, warning, "AwaitRollout", "SeiNode", "No node was finished for longer than `progressDeadlineSeconds`; the note names the node and its condition."},
+		{NodeRemoved, normal, "RemoveNode", "SeiNode", "A node was removed because the fleet was scaled down."},
+		{NodeRecreated, warning, "RecreateNode", "SeiNode", "A fleet's node had been deleted and was made again."},
+		{NodeRestored, warning, "RestoreNode", "SeiNode", "A fleet's node had been edited by hand; its spec was put back. Change the fleet's template instead."},
+		{NodeNotOurs, warning, "AdoptNode", "", "A SeiNode under one of the fleet's names belongs to someone else; the note says what to do."},
+		{NodeRefused, warning, "ApplyNode", "", "The API server refuses a node as the template describes it; the note says why."},
+		{CeremonyComplete, normal, "MakeGenesis", "ConfigMap", "The genesis of the fleet's chain is there; the note says where, and its hash."},
+		{CeremonyFailed, warning, "AwaitGenesis", "", "The genesis could not be made; the note names the validator and why. The ceremony is tried again."},
+		{GenesisWarning, warning, "CheckGenesis", "", "The genesis is valid, but the chain may not do what was meant; the note says why."},
+		{NodesRetained, normal, "RetainNodes", "", "The fleet was deleted with `deletionPolicy: Retain`; its nodes run on."},
 	}
 }

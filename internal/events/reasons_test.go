@@ -93,15 +93,17 @@ conditions say how an object *is*, events say what *happened* to it. They are of
 
     kubectl events --for seinode/NAME
 
-| reason | type | action | meaning |
-|---|---|---|---|
+Each is also a line of the operator's log, with the reason under the key ` + "`event`" + `.
+
+| reason | type | action | related object | meaning |
+|---|---|---|---|---|
 `
 
 func page(list []events.Entry) string {
 	var b strings.Builder
 	b.WriteString(intro)
 	for _, e := range list {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.Reason, e.Type, e.Action, e.Meaning)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Reason, e.Type, e.Action, e.Related, e.Meaning)
 	}
 	return b.String()
 }

@@ -1,12 +1,14 @@
 package events
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	k8sevents "k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // maxNote is the longest note the API server takes, in bytes.
@@ -47,14 +49,16 @@ func NewRecorder(sink k8sevents.EventRecorder) *Recorder {
 	return &Recorder{sink: sink, entries: entries}
 }
 
-// Emit tells about an object. It does not wait for the API server.
-func (r *Recorder) Emit(object runtime.Object, list ...Event) {
+// Emit tells about an object, and the log too: one line per event. It does not wait for
+// the API server.
+func (r *Recorder) Emit(ctx context.Context, object runtime.Object, list ...Event) {
 	for _, event := range list {
 		entry, ok := r.entries[event.Reason]
 		if !ok { // the catalogue's test sees to it that this cannot happen
 			entry = Entry{Reason: event.Reason, Type: warning, Action: string(event.Reason)}
 		}
 		r.sink.Eventf(object, event.Related, entry.Type, string(entry.Reason), entry.Action, "%s", shorten(event.Note))
+		log.FromContext(ctx).Info(event.Note, "event", event.Reason)
 	}
 }
 

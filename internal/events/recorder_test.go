@@ -6,11 +6,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
@@ -31,7 +33,7 @@ func TestEmit_TypeAndActionComeFromTheCatalogue(t *testing.T) {
 	var got sink
 	node := &seiv1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "rpc-0"}}
 	sts := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "rpc-0-sts"}}
-	events.NewRecorder(&got).Emit(node,
+	events.NewRecorder(&got).Emit(t.Context(), node,
 		events.New(events.PhaseChanged, "from %s, 100%% sure", "Pending"),
 		events.New(events.StatefulSetRecreated, "made again").About(sts),
 	)
@@ -44,9 +46,24 @@ func TestEmit_TypeAndActionComeFromTheCatalogue(t *testing.T) {
 	}
 }
 
+func TestEmit_EachEvent_IsOneLineOfTheLog(t *testing.T) {
+	var lines []string
+	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	var got sink
+	events.NewRecorder(&got).Emit(log.IntoContext(t.Context(), logger), &seiv1.SeiNode{},
+		events.New(events.Paused, "it is paused"), events.New(events.Resumed, "it goes on"))
+	want := []string{
+		`"level"=0 "msg"="it is paused" "event"="Paused"`,
+		`"level"=0 "msg"="it goes on" "event"="Resumed"`,
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
 func TestEmit_OverlongNote_IsCutToWhatTheServerTakes(t *testing.T) {
 	var got sink
-	events.NewRecorder(&got).Emit(&seiv1.SeiNode{}, events.New(events.PlanFailed, "%s", strings.Repeat("é", 2000)))
+	events.NewRecorder(&got).Emit(t.Context(), &seiv1.SeiNode{}, events.New(events.PlanFailed, "%s", strings.Repeat("é", 2000)))
 	_, note, _ := strings.Cut(got[0], ": ")
 	if len(note) > 1024 || len(note) < 1000 || !utf8.ValidString(note) || !strings.HasSuffix(note, "...") {
 		t.Errorf("the note has %d bytes and ends in %q", len(note), note[len(note)-5:])

@@ -42,7 +42,7 @@ func (r *Reconciler) removeSurplus(ctx context.Context, s *scope) error {
 		if err := r.deleteNode(ctx, node); err != nil {
 			return err
 		}
-		s.tell(events.New(events.NodeRemoved, "%s was removed: the fleet was scaled to %d", node.Name, s.snd.Spec.Replicas))
+		s.tell(events.New(events.NodeRemoved, "%s was removed: the fleet was scaled to %d", node.Name, s.snd.Spec.Replicas).About(events.Node(s.snd, node.Name)))
 	}
 	return nil
 }
@@ -116,13 +116,14 @@ func (r *Reconciler) applyMember(ctx context.Context, s *scope, m *member, want 
 func (r *Reconciler) tellOfRepair(s *scope, name string, before *v1alpha1.SeiNode) error {
 	if before == nil {
 		if slices.Contains(s.before.Status.IncumbentNodes, name) {
-			s.tell(events.New(events.NodeRecreated, "%s had been deleted and was made again", name))
+			s.tell(events.New(events.NodeRecreated, "%s had been deleted and was made again", name).About(events.Node(s.snd, name)))
 		}
 		return nil
 	}
 	edited, err := fleet.Edited(before)
 	if edited {
-		s.tell(events.New(events.NodeRestored, "the spec of %s had been changed by hand and was put back; change the fleet's template instead", name))
+		s.tell(events.New(events.NodeRestored, "the spec of %s had been changed by hand and was put back; change the fleet's template instead", name).
+			About(events.Node(s.snd, name)))
 	}
 	return err
 }

@@ -79,7 +79,7 @@ func (r *Reconciler) letGo(ctx context.Context, snd *v1alpha1.SeiNodeDeployment,
 			return err
 		}
 	}
-	r.Events.Emit(snd, events.New(events.NodesRetained, "%d nodes run on without the fleet; a fleet of the same name takes them over", len(nodes)))
+	r.Events.Emit(ctx, snd, events.New(events.NodesRetained, "%d nodes run on without the fleet; a fleet of the same name takes them over", len(nodes)))
 	return nil
 }
 
@@ -145,7 +145,8 @@ func (r *Reconciler) reportTerminating(ctx context.Context, snd *v1alpha1.SeiNod
 	}
 	r.Metrics.DeploymentObserved(before, snd)
 	if result == statuspatch.Changed {
-		r.Events.Emit(snd, events.ForDeployment(before, snd, "")...)
+		r.Events.Emit(ctx, snd, events.ForDeployment(before, snd, "")...)
+		logPhase(ctx, before, snd)
 	}
 	return nil
 }

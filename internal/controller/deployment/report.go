@@ -35,12 +35,13 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	}
 	r.Metrics.DeploymentObserved(s.before, s.snd)
 	r.countTasks(s)
-	r.Events.Emit(s.snd, s.told...)
+	r.Events.Emit(ctx, s.snd, s.told...)
 	if result == statuspatch.Changed {
-		r.Events.Emit(s.snd, events.ForDeployment(s.before, s.snd, strings.Join(s.changes, ", "))...)
-		logTransitions(ctx, s)
+		r.Events.Emit(ctx, s.snd, events.ForDeployment(s.before, s.snd, strings.Join(s.changes, ", "))...)
+		logPhase(ctx, s.before, s.snd)
 	}
-	r.emitTroubles(s)
+	logPlan(ctx, s)
+	r.emitTroubles(ctx, s)
 	return nil
 }
 
@@ -87,11 +88,11 @@ func (s *scope) deriveRollout() {
 
 // emitTroubles tells once of what keeps a node from being the fleet's, and of errors
 // that no condition speaks of.
-func (r *Reconciler) emitTroubles(s *scope) {
+func (r *Reconciler) emitTroubles(ctx context.Context, s *scope) {
 	key := client.ObjectKeyFromObject(s.snd)
 	tell := func(reason events.Reason, text string) {
 		if r.latch.Changed(key, reason, text) {
-			r.Events.Emit(s.snd, events.New(reason, "%s", text))
+			r.Events.Emit(ctx, s.snd, events.New(reason, "%s", text))
 		}
 	}
 	var foreign, refused []string
@@ -133,16 +134,25 @@ func (r *Reconciler) countTasks(s *scope) {
 	}
 }
 
-// logTransitions writes one line per transition that people look for.
-func logTransitions(ctx context.Context, s *scope) {
+// logPhase writes a line when the phase has changed. What else happens is an event, which
+// is logged too.
+func logPhase(ctx context.Context, before, after *v1alpha1.SeiNodeDeployment) {
+	if from, to := before.Status.Phase, after.Status.Phase; from != to {
+		log.FromContext(ctx).Info("phase changed", "from", from, "to", to)
+	}
+}
+
+// logPlan writes a line when a plan begins and ends, and in detail what its tasks came to.
+func logPlan(ctx context.Context, s *scope) {
 	logger := log.FromContext(ctx)
-	if from, to := s.before.Status.Phase, s.snd.Status.Phase; from != to {
-		logger.Info("phase changed", "from", from, "to", to)
+	for _, step := range s.progress.Steps {
+		logger.V(1).Info("task called", "task", step.Task.Type, "id", step.Task.ID, "outcome", step.Outcome.String(),
+			"reason", step.Outcome.Reason, "message", step.Outcome.Message)
+	}
+	if p := s.snd.Status.Plan; s.again && s.finished == nil && p != nil {
+		logger.Info("plan started", "plan", p.ID, "reason", p.Reason, "tasks", len(p.Tasks))
 	}
 	if p := s.finished; p != nil {
 		logger.Info("plan ended", "plan", p.ID, "reason", p.Reason, "phase", p.Phase)
-	}
-	if was, is := s.before.Status.Rollout, s.snd.Status.Rollout; (was == nil) != (is == nil) {
-		logger.Info("rollout", "running", is != nil, "target", s.targetHash, "changes", s.changes)
 	}
 }

@@ -68,7 +68,7 @@ func (r *Reconciler) reportTerminating(ctx context.Context, node *v1alpha1.SeiNo
 	}
 	r.Metrics.NodeObserved(before, node)
 	if result == statuspatch.Changed {
-		r.Events.Emit(node, events.ForNode(before, node)...)
+		r.Events.Emit(ctx, node, events.ForNode(before, node)...)
 	}
 	return nil
 }

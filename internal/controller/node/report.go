@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -41,10 +42,10 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	r.Metrics.NodeObserved(s.before, s.node)
 	r.countTasks(s)
 	if result == statuspatch.Changed {
-		r.Events.Emit(s.node, events.ForNode(s.before, s.node)...)
-		logTransitions(ctx, s)
+		r.Events.Emit(ctx, s.node, events.ForNode(s.before, s.node)...)
 	}
-	r.emitFacts(s)
+	logPlan(ctx, s)
+	r.emitFacts(ctx, s)
 	if s.node.Status.Phase == v1alpha1.NodeRunning && s.activePlan() == nil && !s.node.Spec.Paused {
 		s.comeBackIn(jittered(steadyInterval, s.node))
 	}
@@ -108,28 +109,29 @@ func (s *scope) derivePhaseTime(now time.Time) {
 }
 
 // emitFacts tells of repairs and troubles that are no part of the status.
-func (r *Reconciler) emitFacts(s *scope) {
+func (r *Reconciler) emitFacts(ctx context.Context, s *scope) {
 	key := client.ObjectKeyFromObject(s.node)
+	sts := events.StatefulSet(s.node)
 	if s.facts.ImpostorDeleted {
-		r.Events.Emit(s.node, events.New(events.ImpostorDeleted, "StatefulSet %s had been replaced by another; that one was deleted", s.node.Name))
+		r.Events.Emit(ctx, s.node, events.New(events.ImpostorDeleted, "StatefulSet %s had been replaced by another; that one was deleted", s.node.Name).About(sts))
 	}
 	if s.facts.Recreated {
-		r.Events.Emit(s.node, events.New(events.StatefulSetRecreated, "StatefulSet %s had been deleted and was made again", s.node.Name))
+		r.Events.Emit(ctx, s.node, events.New(events.StatefulSetRecreated, "StatefulSet %s had been deleted and was made again", s.node.Name).About(sts))
 	}
-	tell := func(reason events.Reason, text string) {
+	tell := func(reason events.Reason, text string, about runtime.Object) {
 		if r.latch.Changed(key, reason, text) {
-			r.Events.Emit(s.node, events.New(reason, "%s", text))
+			r.Events.Emit(ctx, s.node, events.New(reason, "%s", text).About(about))
 		}
 	}
 	// A peer that is still starting is no failure, and says so itself.
-	tell(events.PeerResolutionFailed, strings.Join(slices.DeleteFunc(slices.Clone(s.observed.PeerProblems), peers.Waiting), "; "))
-	tell(events.VolumeNotResized, s.facts.VolumeProblem)
-	tell(events.StatefulSetNotOurs, s.foreignStatefulSet())
+	tell(events.PeerResolutionFailed, strings.Join(slices.DeleteFunc(slices.Clone(s.observed.PeerProblems), peers.Waiting), "; "), nil)
+	tell(events.VolumeNotResized, s.facts.VolumeProblem, events.Claim(s.node))
+	tell(events.StatefulSetNotOurs, s.foreignStatefulSet(), sts)
+	failure := ""
 	if s.err != nil {
-		tell(events.ReconcileFailed, s.err.Error())
-	} else {
-		tell(events.ReconcileFailed, "")
+		failure = s.err.Error()
 	}
+	tell(events.ReconcileFailed, failure, nil)
 }
 
 // foreignStatefulSet says whose StatefulSet stands in the node's way; empty means nobody's.
@@ -155,19 +157,20 @@ func (r *Reconciler) countTasks(s *scope) {
 	}
 }
 
-// logTransitions writes one line per transition that people look for.
-func logTransitions(ctx context.Context, s *scope) {
+// logPlan writes a line when a plan begins and ends, and in detail what its tasks came
+// to. What else happens is an event, which is logged too.
+func logPlan(ctx context.Context, s *scope) {
 	logger := log.FromContext(ctx)
-	if from, to := s.before.Status.Phase, s.node.Status.Phase; from != to {
-		logger.Info("phase changed", "from", from, "to", to)
+	for _, step := range s.progress.Steps {
+		logger.V(1).Info("task called", "task", step.Task.Type, "id", step.Task.ID, "outcome", step.Outcome.String(),
+			"reason", step.Outcome.Reason, "message", step.Outcome.Message)
 	}
 	if s.again && s.finished == nil && s.node.Status.Plan != nil {
 		p := s.node.Status.Plan
 		logger.Info("plan started", "plan", p.ID, "reason", p.Reason, "message", p.Message, "tasks", len(p.Tasks))
 	}
-	if p := s.finished; p != nil {
-		l := s.node.Status.LastPlan
-		logger.Info("plan ended", "plan", p.ID, "reason", p.Reason, "outcome", l.Outcome, "failedTask", l.FailedTask, "error", l.Error)
+	if p := s.finished; p != nil && p.Phase == v1alpha1.PlanComplete {
+		logger.Info("plan complete", "plan", p.ID, "reason", p.Reason)
 	}
 }
 
