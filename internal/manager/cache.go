@@ -40,7 +40,7 @@ func cacheOptions(namespaces []string) (cache.Options, error) {
 		// cluster, and wait for it. It is a mistake; make it an error.
 		ReaderFailOnMissingInformer: true,
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:       {Label: pods},
+			&corev1.Pod{}:       {Label: pods, Transform: leanPod},
 			&corev1.ConfigMap{}: {Label: genesis},
 			// What we applied before is read from the managed fields.
 			&appsv1.StatefulSet{}: {Transform: untouched},
@@ -67,6 +67,26 @@ func having(label string) (labels.Selector, error) {
 }
 
 func untouched(obj any) (any, error) { return obj, nil }
+
+// leanPod keeps of a pod's spec what is looked at: where it runs and its images. The
+// rest is most of what a pod takes in memory. Nobody writes a pod back.
+func leanPod(obj any) (any, error) {
+	if pod, ok := obj.(*corev1.Pod); ok {
+		pod.ManagedFields = nil
+		pod.Spec = corev1.PodSpec{
+			NodeName: pod.Spec.NodeName, InitContainers: images(pod.Spec.InitContainers), Containers: images(pod.Spec.Containers),
+		}
+	}
+	return obj, nil
+}
+
+func images(containers []corev1.Container) []corev1.Container {
+	lean := make([]corev1.Container, len(containers))
+	for i := range containers {
+		lean[i] = corev1.Container{Name: containers[i].Name, Image: containers[i].Image}
+	}
+	return lean
+}
 
 // bareMetadata keeps a Secret's name and version. The annotations go too: the
 // one that kubectl apply leaves holds the whole content.

@@ -3,12 +3,14 @@ package manager
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 func TestCache_PodsAndConfigMaps_OnlyOurs(t *testing.T) {
@@ -71,6 +73,33 @@ func TestCache_ManagedFields_StayOnStatefulSetsOnly(t *testing.T) {
 		}
 	}
 	t.Error("StatefulSets have no transform of their own")
+}
+
+func TestCache_Pods_KeepWhatIsLookedAt(t *testing.T) {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "n-0", Annotations: map[string]string{"a": "b"}, ManagedFields: []metav1.ManagedFieldsEntry{{}}},
+		Spec: corev1.PodSpec{
+			NodeName: "machine", ServiceAccountName: "x", Volumes: []corev1.Volume{{Name: "data"}},
+			InitContainers: []corev1.Container{{Name: render.ContainerInstall, Image: "sidecar:1", Args: []string{"a"}}},
+			Containers:     []corev1.Container{{Name: render.ContainerSeid, Image: "seid:1", Env: []corev1.EnvVar{{Name: "E"}}}},
+		},
+		Status: corev1.PodStatus{PodIP: "10.0.0.1"},
+	}
+	if _, err := leanPod(pod); err != nil {
+		t.Fatal(err)
+	}
+	want := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "n-0", Annotations: map[string]string{"a": "b"}},
+		Spec: corev1.PodSpec{
+			NodeName:       "machine",
+			InitContainers: []corev1.Container{{Name: render.ContainerInstall, Image: "sidecar:1"}},
+			Containers:     []corev1.Container{{Name: render.ContainerSeid, Image: "seid:1"}},
+		},
+		Status: corev1.PodStatus{PodIP: "10.0.0.1"},
+	}
+	if diff := cmp.Diff(want, pod); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 func TestCache_Secrets_HoldNothingSecret(t *testing.T) {

@@ -106,8 +106,10 @@ func NewPool(opts Options) *Pool {
 		// No proxy: a sidecar is reached by its pod's own address.
 		Transport: &http.Transport{
 			DialContext:         (&net.Dialer{Timeout: opts.Timeout, KeepAlive: 30 * time.Second}).DialContext,
-			MaxIdleConns:        1024,
-			MaxIdleConnsPerHost: 2,
+			// Enough for the nodes that have a plan. The rest is asked now and then,
+			// and a connection kept for that costs more than a new one.
+			MaxIdleConns:        128,
+			MaxIdleConnsPerHost: 1,
 			// The sidecar closes idle connections after 60 s; we let go first.
 			IdleConnTimeout: 45 * time.Second,
 		},
