@@ -12,6 +12,9 @@ import (
 const (
 	recordSuffix  = ".info"
 	addressSuffix = ".address"
+	// passphraseHash is where seid keeps the hash of the passphrase. Where it is
+	// missing seid wants to write it, which it cannot in a mounted Secret.
+	passphraseHash = "keyhash"
 )
 
 // Keyring is what can be told of a file keyring without its passphrase.
@@ -21,7 +24,8 @@ type Keyring struct {
 }
 
 // ParseKeyring checks the data of a Secret that is mounted as a file keyring:
-// it must hold the record keyName and the address that leads to it. The records
+// it must hold the record keyName, the address that leads to it and the hash of
+// the passphrase. The records
 // are encrypted, so nothing more can be checked without the passphrase.
 func ParseKeyring(data map[string][]byte, keyName string) (Keyring, error) {
 	var ring Keyring
@@ -31,7 +35,7 @@ func ParseKeyring(data map[string][]byte, keyName string) (Keyring, error) {
 		isAddress := strings.HasSuffix(name, addressSuffix)
 		switch {
 		case !isRecord && !isAddress:
-			continue // keyhash and the like
+			continue
 		case len(data[name]) == 0:
 			return Keyring{}, fmt.Errorf("keyring: %s is empty", name)
 		case isAddress:
@@ -47,6 +51,8 @@ func ParseKeyring(data map[string][]byte, keyName string) (Keyring, error) {
 		return Keyring{}, fmt.Errorf("keyring: no address: want a data key <address>%s", addressSuffix)
 	case !slices.Contains(ring.KeyNames, keyName):
 		return Keyring{}, fmt.Errorf("keyring: no record %s%s; there are: %s", keyName, recordSuffix, strings.Join(ring.KeyNames, ", "))
+	case len(data[passphraseHash]) == 0:
+		return Keyring{}, fmt.Errorf("keyring: no %s: make the Secret from all files of the keyring's directory", passphraseHash)
 	}
 	return ring, nil
 }

@@ -165,6 +165,7 @@ func TestParseKeyring_Shapes(t *testing.T) {
 		"no address":    {map[string][]byte{"node_admin.info": []byte("x")}, "no address"},
 		"empty record":  {map[string][]byte{"node_admin.info": nil, "abc.address": []byte("x")}, "node_admin.info is empty"},
 		"empty address": {map[string][]byte{"node_admin.info": []byte("x"), "abc.address": nil}, "abc.address is empty"},
+		"no hash":       {map[string][]byte{"node_admin.info": []byte("x"), "abc.address": []byte("x")}, "no keyhash"},
 		"other name":    {map[string][]byte{"bob.info": []byte("x"), "abc.address": []byte("x")}, "no record node_admin.info; there are: bob"},
 	}
 	for name, tc := range tests {

@@ -162,7 +162,7 @@ func TestOperatorKeyring_IsChecked(t *testing.T) {
 	})
 	wantMessage(t, got, v1alpha1.ConditionOperatorKeyringReady, "Secret keyring")
 	w.patch(keyring, func() {
-		keyring.Data = map[string][]byte{"node_admin.info": []byte("x"), "abcdef.address": []byte("y")}
+		keyring.Data = map[string][]byte{"node_admin.info": []byte("x"), "abcdef.address": []byte("y"), "keyhash": []byte("z")}
 	})
 	w.await("v", settled)
 }
