@@ -105,7 +105,7 @@ func NewPool(opts Options) *Pool {
 	return &Pool{opts: opts, http: &http.Client{
 		// No proxy: a sidecar is reached by its pod's own address.
 		Transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: opts.Timeout, KeepAlive: 30 * time.Second}).DialContext,
+			DialContext: (&net.Dialer{Timeout: opts.Timeout, KeepAlive: 30 * time.Second}).DialContext,
 			// Enough for the nodes that have a plan. The rest is asked now and then,
 			// and a connection kept for that costs more than a new one.
 			MaxIdleConns:        128,
