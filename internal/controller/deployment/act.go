@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 )
@@ -104,7 +105,7 @@ func (r *Reconciler) applyMember(ctx context.Context, s *scope, m *member, want 
 		return nil
 	case apierrors.IsConflict(err):
 		// The node is no longer as it was when this was decided.
-		s.comeBackIn(staleInterval)
+		s.comeBackIn(loop.StaleInterval)
 		return nil
 	case err != nil:
 		return fmt.Errorf("applying SeiNode %s: %w", want.Name, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
@@ -30,7 +31,7 @@ func (r *Reconciler) finalize(ctx context.Context, snd *v1alpha1.SeiNodeDeployme
 		return ctrl.Result{}, err
 	}
 	if err := r.reportTerminating(ctx, snd, len(nodes)); err != nil {
-		return conflictIsRetry(err)
+		return loop.ConflictIsRetry(err)
 	}
 	if snd.Spec.DeletionPolicy == v1alpha1.VolumeRetain {
 		err = r.letGo(ctx, snd, nodes)
@@ -41,12 +42,12 @@ func (r *Reconciler) finalize(ctx context.Context, snd *v1alpha1.SeiNodeDeployme
 		}
 	}
 	if err != nil {
-		return conflictIsRetry(err)
+		return loop.ConflictIsRetry(err)
 	}
 	before := snd.DeepCopy()
 	controllerutil.RemoveFinalizer(snd, v1alpha1.FinalizerSeiNodeDeployment)
 	if err := r.Client.Patch(ctx, snd, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return conflictIsRetry(fmt.Errorf("removing the finalizer: %w", err))
+		return loop.ConflictIsRetry(fmt.Errorf("removing the finalizer: %w", err))
 	}
 	r.forget(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(snd)})
 	return ctrl.Result{}, nil

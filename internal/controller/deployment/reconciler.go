@@ -10,9 +10,9 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/plan"
@@ -33,9 +33,6 @@ import (
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 const (
-	// staleInterval is how soon to look again when the cache is behind our own
-	// last write.
-	staleInterval = 20 * time.Millisecond
 	// maxPasses bounds the passes of one reconcile: a plan is stored in one and
 	// begun in the next, and its end calls for another.
 	maxPasses = 4
@@ -81,13 +78,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, fmt.Errorf("reading SeiNodeDeployment: %w", err)
 	}
 	if r.status.Stale(snd) {
-		return ctrl.Result{RequeueAfter: staleInterval}, nil
+		return loop.Stale()
 	}
 	if snd.DeletionTimestamp != nil {
 		return r.finalize(ctx, snd)
 	}
-	if err := r.ensureFinalizer(ctx, snd); err != nil {
-		return conflictIsRetry(err)
+	if err := loop.EnsureFinalizer(ctx, r.Client, snd, v1alpha1.FinalizerSeiNodeDeployment); err != nil {
+		return loop.ConflictIsRetry(err)
 	}
 	return r.run(ctx, snd)
 }
@@ -98,46 +95,23 @@ func (r *Reconciler) run(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) (
 		s := r.newScope(snd)
 		if s.err = r.observe(ctx, s); s.err == nil {
 			if s.stale {
-				return ctrl.Result{RequeueAfter: staleInterval}, nil
+				return loop.Stale()
 			}
 			if s.err = r.decide(s); s.err == nil {
 				s.err = r.act(ctx, s)
 			}
 		}
 		if err := r.report(ctx, s); err != nil {
-			return conflictIsRetry(errors.Join(s.err, err))
+			return loop.ConflictIsRetry(errors.Join(s.err, err))
 		}
 		if s.err != nil {
-			return conflictIsRetry(s.err)
+			return loop.ConflictIsRetry(s.err)
 		}
 		if !s.again {
 			return ctrl.Result{RequeueAfter: s.requeueAfter}, nil
 		}
 	}
 	return ctrl.Result{RequeueAfter: time.Second}, nil
-}
-
-// ensureFinalizer makes sure that the nodes are seen to before the fleet goes.
-func (r *Reconciler) ensureFinalizer(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) error {
-	if controllerutil.ContainsFinalizer(snd, v1alpha1.FinalizerSeiNodeDeployment) {
-		return nil
-	}
-	before := snd.DeepCopy()
-	controllerutil.AddFinalizer(snd, v1alpha1.FinalizerSeiNodeDeployment)
-	err := r.Client.Patch(ctx, snd, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return fmt.Errorf("adding the finalizer: %w", err)
-	}
-	return nil
-}
-
-// conflictIsRetry turns a lost race into a quiet second look: somebody else changed an
-// object, and what they wrote is on its way through the watch.
-func conflictIsRetry(err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: staleInterval}, nil
-	}
-	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
 
 func (r *Reconciler) forget(req ctrl.Request) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/plan"
 )
@@ -35,7 +36,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 	}
 	built, err := ctrl.NewControllerManagedBy(mgr).
 		Named("seinodedeployment").
-		For(&v1alpha1.SeiNodeDeployment{}, builder.WithPredicates(askedForChange())).
+		For(&v1alpha1.SeiNodeDeployment{}, builder.WithPredicates(loop.AskedForChange())).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(fleetOfNode), builder.WithPredicates(nodeFactsChanged())).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.fleetsOfGenesis)).
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(
@@ -93,20 +94,6 @@ func (r *Reconciler) fleetsOfGenesis(ctx context.Context, o client.Object) []rec
 	return found
 }
 
-// askedForChange lets through what people change. Our own status writes would only
-// wake the fleet up to find nothing to do.
-func askedForChange() predicate.Predicate {
-	return predicate.Or(
-		predicate.GenerationChangedPredicate{},
-		predicate.AnnotationChangedPredicate{},
-		predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-			return e.ObjectNew.GetDeletionTimestamp() != nil && e.ObjectOld.GetDeletionTimestamp() == nil
-		}, CreateFunc: no[event.CreateEvent], DeleteFunc: no[event.DeleteEvent], GenericFunc: no[event.GenericEvent]},
-	)
-}
-
-func no[E any](E) bool { return false }
-
 // nodeFactsChanged lets through what a fleet reads of a node, and nothing else: a
 // node's plan writes its status many times.
 func nodeFactsChanged() predicate.Predicate {
@@ -117,7 +104,7 @@ func nodeFactsChanged() predicate.Predicate {
 			!maps.Equal(was.Labels, is.Labels) || !maps.Equal(was.Annotations, is.Annotations) ||
 			len(was.OwnerReferences) != len(is.OwnerReferences) ||
 			factsOf(was) != factsOf(is)
-	}, GenericFunc: no[event.GenericEvent]}
+	}, GenericFunc: loop.Never[event.GenericEvent]}
 }
 
 // facts is what a fleet reads of a node's status.

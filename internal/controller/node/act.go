@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -107,7 +108,7 @@ func (r *Reconciler) repair(ctx context.Context, s *scope, env *task.Env) error 
 		return fmt.Errorf("keeping the StatefulSet in shape: %w", err)
 	}
 	if s.observed.StatefulSet == nil {
-		s.comeBackIn(staleInterval)
+		s.comeBackIn(loop.StaleInterval)
 	}
 	if s.node.Status.Phase != v1alpha1.NodeRunning {
 		return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
@@ -28,7 +29,7 @@ func (r *Reconciler) finalize(ctx context.Context, node *v1alpha1.SeiNode) (ctrl
 		return ctrl.Result{}, nil
 	}
 	if err := r.reportTerminating(ctx, node); err != nil {
-		return conflictIsRetry(err)
+		return loop.ConflictIsRetry(err)
 	}
 	gone, err := r.stopPods(ctx, node)
 	if err != nil {
@@ -47,7 +48,7 @@ func (r *Reconciler) finalize(ctx context.Context, node *v1alpha1.SeiNode) (ctrl
 	before := node.DeepCopy()
 	controllerutil.RemoveFinalizer(node, v1alpha1.FinalizerSeiNode)
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return conflictIsRetry(fmt.Errorf("removing the finalizer: %w", err))
+		return loop.ConflictIsRetry(fmt.Errorf("removing the finalizer: %w", err))
 	}
 	r.forget(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(node)})
 	return ctrl.Result{}, nil

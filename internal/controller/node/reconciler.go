@@ -10,9 +10,9 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/peers"
@@ -41,9 +41,6 @@ const (
 	// steadyInterval is the net under the watches: how often a running node is
 	// looked at when nothing happens.
 	steadyInterval = 30 * time.Second
-	// staleInterval is how soon to look again when the cache is behind our own
-	// last write.
-	staleInterval = 20 * time.Millisecond
 	// maxPasses bounds the passes of one reconcile: a plan is stored in one and
 	// begun in the next, and its end may call for another.
 	maxPasses = 6
@@ -95,13 +92,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, fmt.Errorf("reading SeiNode: %w", err)
 	}
 	if r.status.Stale(node) {
-		return ctrl.Result{RequeueAfter: staleInterval}, nil
+		return loop.Stale()
 	}
 	if node.DeletionTimestamp != nil {
 		return r.finalize(ctx, node)
 	}
-	if err := r.ensureFinalizer(ctx, node); err != nil {
-		return conflictIsRetry(err)
+	if err := loop.EnsureFinalizer(ctx, r.Client, node, v1alpha1.FinalizerSeiNode); err != nil {
+		return loop.ConflictIsRetry(err)
 	}
 	return r.run(ctx, node)
 }
@@ -118,7 +115,7 @@ func (r *Reconciler) run(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Resu
 			s.err = observeErr
 		}
 		if err := r.report(ctx, s); err != nil {
-			return conflictIsRetry(errors.Join(s.err, err))
+			return loop.ConflictIsRetry(errors.Join(s.err, err))
 		}
 		if s.err != nil {
 			return ctrl.Result{}, s.err
@@ -128,30 +125,6 @@ func (r *Reconciler) run(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Resu
 		}
 	}
 	return ctrl.Result{RequeueAfter: time.Second}, nil
-}
-
-// ensureFinalizer makes sure that a node's key and volume are seen to before the
-// node goes.
-func (r *Reconciler) ensureFinalizer(ctx context.Context, node *v1alpha1.SeiNode) error {
-	if controllerutil.ContainsFinalizer(node, v1alpha1.FinalizerSeiNode) {
-		return nil
-	}
-	before := node.DeepCopy()
-	controllerutil.AddFinalizer(node, v1alpha1.FinalizerSeiNode)
-	err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return fmt.Errorf("adding the finalizer: %w", err)
-	}
-	return nil
-}
-
-// conflictIsRetry turns a lost race into a quiet second look: somebody else changed
-// the node, and what they wrote is on its way through the watch.
-func conflictIsRetry(err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: staleInterval}, nil
-	}
-	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
 
 func (r *Reconciler) forget(req ctrl.Request) {

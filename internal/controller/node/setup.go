@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 )
 
 // Indexes of the SeiNode cache.
@@ -42,7 +43,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 	owned := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.SeiNode{}, handler.OnlyControllerOwner())
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("seinode").
-		For(&v1alpha1.SeiNode{}, builder.WithPredicates(nodeAskedForChange())).
+		For(&v1alpha1.SeiNode{}, builder.WithPredicates(loop.AskedForChange())).
 		Watches(&appsv1.StatefulSet{}, underWay{handler.EnqueueRequestsFromMapFunc(sameName)}).
 		Watches(&corev1.Service{}, owned).
 		Watches(&batchv1.Job{}, owned).
@@ -97,20 +98,6 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// nodeAskedForChange lets through what people change. Our own status writes would only
-// wake the node up to find nothing to do.
-func nodeAskedForChange() predicate.Predicate {
-	return predicate.Or(
-		predicate.GenerationChangedPredicate{},
-		predicate.AnnotationChangedPredicate{},
-		predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-			return e.ObjectNew.GetDeletionTimestamp() != nil && e.ObjectOld.GetDeletionTimestamp() == nil
-		}, CreateFunc: no[event.CreateEvent], DeleteFunc: no[event.DeleteEvent], GenericFunc: no[event.GenericEvent]},
-	)
-}
-
-func no[E any](E) bool { return false }
-
 // peerFactsChanged lets through what makes a node a better, a different or no peer.
 func peerFactsChanged() predicate.Predicate {
 	return predicate.Funcs{
@@ -120,7 +107,7 @@ func peerFactsChanged() predicate.Predicate {
 			return was.Status.NodeID != is.Status.NodeID || was.Spec.ExternalAddress != is.Spec.ExternalAddress ||
 				!maps.Equal(was.Labels, is.Labels)
 		},
-		GenericFunc: no[event.GenericEvent],
+		GenericFunc: loop.Never[event.GenericEvent],
 	}
 }
 
