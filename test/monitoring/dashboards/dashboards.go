@@ -58,6 +58,11 @@ type Panel struct {
 	Description string  `json:"description"`
 	GridPos     GridPos `json:"gridPos"`
 	Targets     []Query `json:"targets"`
+	FieldConfig struct {
+		Defaults struct {
+			Unit string `json:"unit"`
+		} `json:"defaults"`
+	} `json:"fieldConfig"`
 }
 
 // GridPos is where a panel is.
@@ -85,6 +90,15 @@ func (q Query) With(values map[string]string) (string, error) {
 		})[0])
 	}
 	return expr, nil
+}
+
+// Name is what the legend calls a series.
+func (q Query) Name(labels map[string]string) string {
+	name := q.Legend
+	for label, value := range labels {
+		name = strings.ReplaceAll(name, "{{"+label+"}}", value)
+	}
+	return name
 }
 
 // Load reads all dashboards of a folder.

@@ -1,0 +1,141 @@
+// Package chart draws what a Prometheus answered as an SVG picture, for documentation:
+// one small chart per panel of a dashboard. It knows nothing of queries, and it is no
+// plotting library: lines, a scale and a legend.
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/sei-operator/sei-operator/test/monitoring/prometheus"
+)
+
+// Panel is one chart. A Stat shows its last values in place of lines.
+type Panel struct {
+	Title string
+	Unit  string
+	Stat  bool
+	Lines []Line
+}
+
+// Line is a named series.
+type Line struct {
+	Name   string
+	Points []prometheus.Point
+}
+
+const (
+	columns       = 3
+	width, height = 330, 170
+	left, top     = 46, 26
+	plotW, plotH  = width - left - 14, 92
+	maxLegend     = 6
+)
+
+var colours = []string{"#3274d9", "#e0b400", "#37872d", "#c4162a", "#8f3bb8", "#fa6400", "#1f9e9e", "#7a7a7a"}
+
+// SVG draws the panels in rows, over one span of time.
+func SVG(title string, from, to time.Time, panels []Panel) []byte {
+	var b bytes.Buffer
+	rows := (len(panels) + columns - 1) / columns
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="9">`+"\n",
+		columns*width, rows*height+30)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="#fff"/><text x="12" y="20" font-size="14" font-weight="bold">%s, %s to %s UTC</text>`+"\n",
+		html.EscapeString(title), from.UTC().Format("15:04:05"), to.UTC().Format("15:04:05"))
+	for i, p := range panels {
+		fmt.Fprintf(&b, `<g transform="translate(%d,%d)"><rect x="4" y="4" width="%d" height="%d" fill="none" stroke="#ddd"/>`+
+			`<text x="12" y="18" font-weight="bold">%s</text>`, i%columns*width, i/columns*height+30, width-8, height-8, html.EscapeString(p.Title))
+		if p.Stat {
+			stat(&b, p)
+		} else {
+			plot(&b, p, from, to)
+		}
+		b.WriteString("</g>\n")
+	}
+	b.WriteString("</svg>\n")
+	return b.Bytes()
+}
+
+// stat writes the last value of each line, beside its name.
+func stat(b *bytes.Buffer, p Panel) {
+	for i, l := range p.Lines {
+		if i >= 2*maxLegend || len(l.Points) == 0 {
+			continue
+		}
+		x, y := 16+i/maxLegend*150, 44+i%maxLegend*20
+		fmt.Fprintf(b, `<text x="%d" y="%d"><tspan font-size="15" fill="%s">%s</tspan> %s</text>`,
+			x, y, colours[i%len(colours)], number(l.Points[len(l.Points)-1].Value, p.Unit), html.EscapeString(l.Name))
+	}
+}
+
+func plot(b *bytes.Buffer, p Panel, from, to time.Time) {
+	highest := 0.0
+	for _, l := range p.Lines {
+		for _, pt := range l.Points {
+			if !math.IsNaN(pt.Value) && !math.IsInf(pt.Value, 0) {
+				highest = max(highest, pt.Value)
+			}
+		}
+	}
+	if highest == 0 {
+		highest = 1
+	}
+	for _, share := range []float64{0, 0.5, 1} {
+		y := top + plotH - share*plotH
+		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.0f" y2="%.0f" stroke="#eee"/><text x="%d" y="%.0f" text-anchor="end" fill="#666">%s</text>`,
+			left, left+plotW, y, y, left-4, y+3, number(share*highest, p.Unit))
+	}
+	for i, l := range p.Lines {
+		colour := colours[i%len(colours)]
+		fmt.Fprintf(b, `<path fill="none" stroke="%s" d="%s"/>`, colour, path(l.Points, from, to, highest))
+		if i < maxLegend {
+			fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s">%s</text>`, left+i%2*(plotW/2), top+plotH+14+i/2*11, colour, html.EscapeString(cut(l.Name, 30)))
+		}
+	}
+}
+
+// path is a line that is interrupted where there is no value. Points that lie on one
+// level are left out, for the size of the file.
+func path(points []prometheus.Point, from, to time.Time, highest float64) string {
+	var b strings.Builder
+	span := max(to.Sub(from).Seconds(), 1)
+	step := 'M'
+	for i, p := range points {
+		if math.IsNaN(p.Value) || math.IsInf(p.Value, 0) {
+			step = 'M'
+			continue
+		}
+		if i > 0 && p.At.Sub(points[i-1].At).Seconds() > span/20 {
+			step = 'M'
+		}
+		level := i > 0 && i+1 < len(points) && points[i-1].Value == p.Value && points[i+1].Value == p.Value
+		if step == 'L' && level && points[i+1].At.Sub(p.At).Seconds() <= span/20 {
+			continue
+		}
+		fmt.Fprintf(&b, "%c%.1f %.1f", step, left+p.At.Sub(from).Seconds()/span*plotW, top+plotH-p.Value/highest*plotH)
+		step = 'L'
+	}
+	return b.String()
+}
+
+func number(v float64, unit string) string {
+	suffix := map[string]string{"s": " s", "percentunit": " %", "bytes": " MB", "ops": "/s", "wps": "/s", "reqps": "/s"}[unit]
+	switch unit {
+	case "percentunit":
+		v *= 100
+	case "bytes":
+		v /= 1e6
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.3g", v), ".0") + suffix
+}
+
+func cut(s string, length int) string {
+	if runes := []rune(s); len(runes) > length {
+		return string(runes[:length-1]) + "…"
+	}
+	return s
+}
