@@ -39,6 +39,9 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	seidContainer := p.seidContainer().
 		WithStartupProbe(seidStartup(in.Node)).
 		WithReadinessProbe(seidReadiness(in.Node))
+	if l := lifecycle(in.Node); l != nil {
+		seidContainer.WithLifecycle(l)
+	}
 	spec, err := p.spec(seidContainer)
 	if err != nil {
 		return nil, err
