@@ -105,11 +105,11 @@ func TestNodeObserved_ReadyAndFirstSync_FollowTheConditionOfARunningNode(t *test
 			n.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionReady, Status: tc.status, LastTransitionTime: *at(tc.since)}}
 			m.NodeObserved(n, n)
 			short := strings.NewReplacer(`{name="rpc-0",namespace="sei"}`, "", "seinode_ready", "ready", "seinode_first_sync_age_seconds", "first sync")
-			var got []string
-			for _, line := range series(t, registry, metrics.NameNodeReady, metrics.NameFirstSyncAge) {
-				got = append(got, short.Replace(line))
+			lines := series(t, registry, metrics.NameNodeReady, metrics.NameFirstSyncAge)
+			for i := range lines {
+				lines[i] = short.Replace(lines[i])
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			if diff := cmp.Diff(tc.want, lines); diff != "" {
 				t.Errorf("gauges (-want +got):\n%s", diff)
 			}
 		})

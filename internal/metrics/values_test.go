@@ -48,10 +48,8 @@ func TestDeclarations_ReasonsAndTasks_AreThoseOfThePlans(t *testing.T) {
 		"Reason": declaration(t, metrics.NamePlanDuration).Values["reason"],
 		"Task":   declaration(t, metrics.NameTaskDuration).Values["task"],
 	} {
-		want := []string{"Other"}
-		for _, file := range []string{"planner/rules.go", "planner/tasks.go", "fleet/ceremony.go"} {
-			want = append(want, constants(t, filepath.Join("..", filepath.FromSlash(file)), prefix)...)
-		}
+		of := func(file string) []string { return constants(t, filepath.Join("..", filepath.FromSlash(file)), prefix) }
+		want := slices.Concat([]string{"Other"}, of("planner/rules.go"), of("planner/tasks.go"), of("fleet/ceremony.go"))
 		slices.Sort(want)
 		if diff := cmp.Diff(want, slices.Sorted(slices.Values(got))); diff != "" {
 			t.Errorf("%s constants and label values differ (-constants +values):\n%s", prefix, diff)

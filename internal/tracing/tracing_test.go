@@ -83,7 +83,7 @@ func (r *receiver) describe() []string {
 			text += " error=" + m
 		}
 		if strings.HasPrefix(text, "plan ") {
-			text += " took " + time.Duration(s.GetEndTimeUnixNano()-s.GetStartTimeUnixNano()).String() //nolint:gosec // seconds
+			text += " took " + time.Duration(s.GetEndTimeUnixNano()-s.GetStartTimeUnixNano()).String()
 		}
 		found = append(found, text)
 	}

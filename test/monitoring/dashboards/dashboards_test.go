@@ -212,11 +212,13 @@ func TestKustomization_ShipsEveryDashboard(t *testing.T) {
 	if k.GeneratorOptions.Labels["grafana_dashboard"] != "1" {
 		t.Error("the label grafana_dashboard is missing")
 	}
-	var shipped, there []string
+	var shipped []string
 	for _, g := range k.ConfigMapGenerator {
 		shipped = append(shipped, g.Files...)
 	}
-	for _, d := range load(t) {
+	all := load(t)
+	there := make([]string, 0, len(all))
+	for _, d := range all {
 		there = append(there, d.File)
 	}
 	slices.Sort(shipped)

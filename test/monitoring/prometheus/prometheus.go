@@ -36,7 +36,7 @@ func Start(ctx context.Context, bin, folder string) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{address: address, ended: make(chan error, 1)}
-	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(bin, "prometheus"), //nolint:gosec // the folder is the caller's
+	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(bin, "prometheus"),
 		"--config.file=prometheus.yaml", "--storage.tsdb.path=data", "--web.listen-address="+address)
 	s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr = folder, &s.log, &s.log
 	// What is scraped is on this machine, whatever proxy the environment names.
