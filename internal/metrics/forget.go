@@ -38,8 +38,12 @@ func (c *census) add(key objectKey) {
 func (c *census) remove(key objectKey, emptied func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.objects[key.namespace], key)
-	if len(c.objects[key.namespace]) == 0 {
+	here, known := c.objects[key.namespace]
+	if !known {
+		return
+	}
+	delete(here, key)
+	if len(here) == 0 {
 		delete(c.objects, key.namespace)
 		emptied()
 	}
