@@ -193,7 +193,10 @@ which `+"`--config`"+` names. The manifests in `+"`config/default`"+` set `+"`--
 %s`+"```"+`
 
 A mistake in a flag or in the configuration ends the process at once, with a message that names it.
-Logs are one JSON object per line with the keys `+"`ts`, `level`, `logger`, `msg`"+` and, for errors, `+"`error`"+`; lines about an object carry `+"`namespace` and `name`"+`.
+Logs are one JSON object per line with the keys `+"`ts`, `level`, `logger`, `msg`"+` and, for errors, `+"`error`"+`; lines about an object carry `+"`namespace` and `name`"+`,
+lines about an [event](events.md) its reason under `+"`event`"+`. There is one line per transition; `+"`--log-level=debug`"+` adds every call of a task.
+
+The standard `+"`OTEL_`"+` variables make the operator export [traces](operations.md#traces).
 `, flags)
 	return b.String()
 }
