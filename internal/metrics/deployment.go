@@ -15,7 +15,7 @@ var ofFleet = phaseMetrics{gauge: NameFleetPhase, transitions: NameFleetTransiti
 // twice.
 func (m *Metrics) DeploymentObserved(before, after *seiv1.SeiNodeDeployment) {
 	key := objectKey{seiv1.KindSeiNodeDeployment, after.Namespace, after.Name}
-	m.census.add(key)
+	m.meet(key)
 	m.phaseOf(ofFleet, key, phaseChange{
 		from: string(before.Status.Phase), to: string(after.Status.Phase),
 		since: before.Status.PhaseTransitionTime, until: after.Status.PhaseTransitionTime,

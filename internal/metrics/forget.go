@@ -21,7 +21,8 @@ type census struct {
 	objects map[string]map[objectKey]struct{}
 }
 
-func (c *census) add(key objectKey) {
+// add reports whether the object is new.
+func (c *census) add(key objectKey) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.objects == nil {
@@ -30,7 +31,9 @@ func (c *census) add(key objectKey) {
 	if c.objects[key.namespace] == nil {
 		c.objects[key.namespace] = map[objectKey]struct{}{}
 	}
+	_, known := c.objects[key.namespace][key]
 	c.objects[key.namespace][key] = struct{}{}
+	return !known
 }
 
 // remove calls emptied if the object was the last of its namespace, before another
@@ -46,6 +49,17 @@ func (c *census) remove(key objectKey, emptied func()) {
 	if len(here) == 0 {
 		delete(c.objects, key.namespace)
 		emptied()
+	}
+}
+
+// meet gives the counters of an object that is seen for the first time their zeros: a
+// rate cannot tell the first of something from a series that was not there before.
+func (m *Metrics) meet(key objectKey) {
+	if !m.census.add(key) {
+		return
+	}
+	for _, result := range resultValues {
+		m.counters[statusPatches[key.kind]].WithLabelValues(key.namespace, key.name, result)
 	}
 }
 

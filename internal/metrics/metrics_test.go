@@ -196,6 +196,19 @@ func TestStatusPatches_CountsByKindAndResult(t *testing.T) {
 	expect(t, registry, "seinode_status_patches_total")
 }
 
+// A rate over a series that begins with its first event does not see that event.
+func TestStatusPatches_OfAnObjectThatIsSeen_BeginAtZero(t *testing.T) {
+	m, registry := newMetrics(t)
+	m.NodeObserved(node("rpc-0"), node("rpc-0"))
+	m.StatusPatches(seiv1.KindSeiNode)("sei", "rpc-0", statuspatch.Changed)
+	m.NodeObserved(node("rpc-0"), node("rpc-0"))
+	expect(t, registry, metrics.NameNodeStatusPatches,
+		`seinode_status_patches_total{name="rpc-0",namespace="sei",result="changed"} 1`,
+		`seinode_status_patches_total{name="rpc-0",namespace="sei",result="conflict"} 0`,
+		`seinode_status_patches_total{name="rpc-0",namespace="sei",result="error"} 0`,
+		`seinode_status_patches_total{name="rpc-0",namespace="sei",result="noop"} 0`)
+}
+
 func TestStatusPatches_ForeignKind_Panics(t *testing.T) {
 	m, _ := newMetrics(t)
 	defer func() {

@@ -89,7 +89,7 @@ var longBuckets = []float64{1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 2
 
 const (
 	resultNotes = "`noop` means that the status is what it was and nothing was sent, `conflict` that someone else wrote first. " +
-		"A settled object counts only `noop`."
+		"A settled object counts only `noop`. All four begin at 0 when the object is first seen."
 	kindNotes       = "`kind` is the owner of the plan. "
 	ageNotes        = "Computed at each scrape from the time in the object's status, so a restart of the operator changes nothing. "
 	heldNotes       = "There is no series while the object is paused or being deleted. "

@@ -15,7 +15,7 @@ var ofNode = phaseMetrics{gauge: NameNodePhase, transitions: NamePhaseTransition
 // given twice.
 func (m *Metrics) NodeObserved(before, after *seiv1.SeiNode) {
 	key := objectKey{seiv1.KindSeiNode, after.Namespace, after.Name}
-	m.census.add(key)
+	m.meet(key)
 	m.phaseOf(ofNode, key, phaseChange{
 		from: string(before.Status.Phase), to: string(after.Status.Phase),
 		since: before.Status.PhaseTransitionTime, until: after.Status.PhaseTransitionTime,
