@@ -13,7 +13,7 @@ CONTROLLER_GEN := hack/tool.sh sigs.k8s.io/controller-tools/cmd/controller-gen@v
 GOLANGCI_LINT  := hack/tool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 GOTESTSUM      := hack/tool.sh gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output
 
-UNIT     := $(shell go list ./... 2>/dev/null | grep -vE '/test/(envtest|sidecar|e2e)')
+UNIT     := $(shell go list ./... 2>/dev/null | grep -vE '/test/(envtest|sidecar|e2e|monitoring)')
 FUZZTIME ?= 30s
 
 .PHONY: help
@@ -59,6 +59,10 @@ test: ## Run all tests; builds and installs what they need
 test-unit: ## Run the tests that need no cluster
 	@hack/test.sh unit
 
+.PHONY: test-monitoring
+test-monitoring: ## Run promtool over the alerts and their cases
+	@hack/test.sh monitoring
+
 .PHONY: test-envtest
 test-envtest: ## Run the tests against a real API server and StatefulSet controller
 	@hack/test.sh k8s envtest
@@ -91,7 +95,7 @@ down: ## Stop it and remove all traces
 	@hack/down.sh
 
 # The stages of `make test`, in the order of hack/test.sh.
-.PHONY: stage-generated stage-k8s stage-seid stage-unit stage-fuzz stage-envtest stage-sidecar stage-cluster stage-e2e
+.PHONY: stage-generated stage-k8s stage-seid stage-unit stage-monitoring stage-fuzz stage-envtest stage-sidecar stage-cluster stage-e2e
 stage-generated:
 	@hack/verify-generated.sh
 stage-k8s: k8s
@@ -99,6 +103,9 @@ stage-seid: seid
 stage-unit:
 	@go vet ./...
 	@$(GOTESTSUM) -- -race $(UNIT)
+stage-monitoring:
+	@hack/prometheus.sh >/dev/null
+	@$(GOTESTSUM) -- ./test/monitoring/...
 stage-fuzz:
 	@hack/fuzz.sh $(FUZZTIME)
 stage-envtest:

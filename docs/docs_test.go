@@ -36,7 +36,7 @@ func read(t *testing.T, path string) string {
 func pages(t *testing.T) []string {
 	t.Helper()
 	var found []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md", "docs/runbooks/*.md"} {
 		matches, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -12,4 +12,5 @@ hack/tool.sh github.com/elastic/crd-ref-docs@v0.3.0 \
   --output-path=docs/api.md
 go run ./internal/metrics/gendocs
 go test ./internal/events ./cmd/manager -run Docs -count=1 -update >/dev/null
+go test ./test/monitoring -run Docs -count=1 -update >/dev/null
 go test ./internal/seid/config -run KeyReference -count=1 -update >/dev/null

@@ -106,6 +106,7 @@ func TestRules_AreValid(t *testing.T) {
 	}
 }
 
+// B6, C7: a gate that stays closed, and an update that is stuck, are among them.
 func TestRules_DoAsTheirCasesSay(t *testing.T) {
 	all := shipped(t)
 	for _, c := range allCases(t) {
