@@ -39,21 +39,25 @@ func NewRecorder() *Recorder {
 	}}
 }
 
-// Wrap records what passes to the next transport.
+// Wrap records what passes to the next transport. A request is written down before it
+// is sent, so that whoever sees what it did finds it here; its answer is added later.
 func (r *Recorder) Wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(req *http.Request) (*http.Response, error) {
 		entry, err := r.describe(req)
 		if err != nil {
 			return nil, err
 		}
-		resp, err := next.RoundTrip(req)
-		entry.Duration = time.Since(entry.Time)
-		if resp != nil {
-			entry.Code = resp.StatusCode
-		}
 		r.mu.Lock()
+		place := len(r.requests)
 		r.requests = append(r.requests, entry)
 		r.mu.Unlock()
+		resp, err := next.RoundTrip(req)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.requests[place].Duration = time.Since(entry.Time)
+		if resp != nil {
+			r.requests[place].Code = resp.StatusCode
+		}
 		return resp, err
 	})
 }
@@ -116,7 +120,7 @@ func (r *Recorder) Mark() Mark {
 	return Mark(len(r.requests))
 }
 
-// All is everything recorded, in the order in which the answers came.
+// All is everything recorded, in the order in which it was sent.
 func (r *Recorder) All() Requests { return r.Since(0) }
 
 // Since is what was recorded after a mark.

@@ -53,22 +53,22 @@ type chain struct {
 	assembled json.RawMessage
 }
 
-func (w *world) chain() *chain {
+func (w fleets) chain() *chain {
 	c := &chain{configured: map[string]wire.ConfigureGenesis{}, peers: map[string][]string{}}
-	w.sidecars.Program("", api.ExportGentx, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
+	w.Sidecars.Program("", api.ExportGentx, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
 		return wire.Gentx{Gentx: json.RawMessage(`{"validator":"` + call.Node + `"}`)}, nil
 	}})
-	w.sidecars.Program("", api.AssembleGenesis, sidecarsim.Outcome{Do: c.assemble})
-	w.sidecars.Program("", api.AssembleAndUploadGenesis, sidecarsim.Outcome{Do: func(context.Context, sidecarsim.Call) (any, error) {
+	w.Sidecars.Program("", api.AssembleGenesis, sidecarsim.Outcome{Do: c.assemble})
+	w.Sidecars.Program("", api.AssembleAndUploadGenesis, sidecarsim.Outcome{Do: func(context.Context, sidecarsim.Call) (any, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		_, hash := c.genesis(c.assembled)
 		return wire.UploadedGenesis{GenesisHash: hash}, nil
 	}})
-	w.sidecars.Program("", api.ConfigureGenesis, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
+	w.Sidecars.Program("", api.ConfigureGenesis, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
 		return nil, keep(c, c.configured, call)
 	}})
-	w.sidecars.Program("", api.SetGenesisPeers, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
+	w.Sidecars.Program("", api.SetGenesisPeers, sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
 		var p wire.SetGenesisPeers
 		err := json.Unmarshal(call.Params, &p)
 		c.mu.Lock()
@@ -126,10 +126,10 @@ func count(list []api.TaskType, task api.TaskType) int {
 	return n
 }
 
-func (w *world) genesis(name string) *corev1.ConfigMap {
-	w.t.Helper()
+func (w fleets) genesis(name string) *corev1.ConfigMap {
+	w.T.Helper()
 	c := &corev1.ConfigMap{}
-	w.get(name, c)
+	w.Get(name, c)
 	return c
 }
 
@@ -152,19 +152,19 @@ func contents(t *testing.T, stored *corev1.ConfigMap) wire.AssembleGenesis {
 }
 
 // requireMember checks what one of four validators was told in its ceremony.
-func (w *world) requireMember(c *chain, i int, hash string) {
-	w.t.Helper()
-	node := w.key(child("val", i))
+func (w fleets) requireMember(c *chain, i int, hash string) {
+	w.T.Helper()
+	node := w.Key(child("val", i))
 	if p := c.of(node); p.ExpectedGenesisHash != hash || p.Genesis == "" {
-		w.t.Errorf("%s was not told to verify the genesis: %q", node, p.ExpectedGenesisHash)
+		w.T.Errorf("%s was not told to verify the genesis: %q", node, p.ExpectedGenesisHash)
 	}
-	sent := w.sidecars.Submissions(node)
+	sent := w.Sidecars.Submissions(node)
 	if count(sent, api.ExportGentx) != 1 || count(sent, api.AssembleGenesis) != map[bool]int{true: 1}[i == 0] {
-		w.t.Errorf("%s was sent %v", node, sent)
+		w.T.Errorf("%s was sent %v", node, sent)
 	}
 	n := w.node(child("val", i))
 	if len(n.Status.ResolvedPeers) != 3 || int(n.Spec.Validator.GenesisCeremony.Index) != i {
-		w.t.Errorf("%s has peers %v", n.Name, n.Status.ResolvedPeers)
+		w.T.Errorf("%s has peers %v", n.Name, n.Status.ResolvedPeers)
 	}
 }
 
@@ -185,29 +185,30 @@ func TestCeremony_FourValidators_StartAChainWithoutABucket(t *testing.T) {
 		t.Errorf("ConfigMap %+v", stored)
 	}
 	made := contents(t, stored)
-	if len(made.Gentxs) != 4 || !strings.Contains(string(made.Gentxs[2]), w.key("val-2")) || len(made.Accounts) != 1 || made.AccountBalance == "" {
+	if len(made.Gentxs) != 4 || !strings.Contains(string(made.Gentxs[2]), w.Key("val-2")) || len(made.Accounts) != 1 || made.AccountBalance == "" {
 		t.Errorf("the genesis was made from %+v", made)
 	}
 	for i := range 4 {
 		w.requireMember(c, i, hash)
 	}
-	w.awaitEvent(events.CeremonyComplete)
+	w.AwaitEvent("", events.CeremonyComplete)
 
 	// Full nodes of the chain find its genesis by the chain's id.
-	w.create(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: v1alpha1.SeiNodeSpec{
+	w.Create(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: v1alpha1.SeiNodeSpec{
 		ChainID: "demo", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{},
 		Peers: []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: map[string]string{v1alpha1.LabelDeployment: "val"}}}},
 	}})
 	full := w.awaitNode("full", up)
-	w.awaitEventOn("full", events.PhaseChanged)
-	if p := c.of(w.key("full")); p.ExpectedGenesisHash != hash || len(full.Status.ResolvedPeers) != 4 {
+	w.AwaitEvent("full", events.PhaseChanged)
+	if p := c.of(w.Key("full")); p.ExpectedGenesisHash != hash || len(full.Status.ResolvedPeers) != 4 {
 		t.Errorf("the full node got genesis %q and peers %v", p.ExpectedGenesisHash, full.Status.ResolvedPeers)
 	}
-	mark := w.recorder.Mark()
+	w.forceReconcile("val", -1)
+	mark := w.Recorder.Mark()
 	for i := range 5 {
 		w.forceReconcile("val", i)
 	}
-	w.recorder.Since(mark).Writes().In(w.ns).RequireNone(t, "writes of a settled chain")
+	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled chain")
 }
 
 func TestCeremony_Complete_IsNeverRunAgainWhateverIsDeleted(t *testing.T) {
@@ -217,7 +218,7 @@ func TestCeremony_Complete_IsNeverRunAgainWhateverIsDeleted(t *testing.T) {
 	snd.Spec.DeletionPolicy = v1alpha1.VolumeRetain
 	hash := w.bringUp(snd).Status.GenesisHash
 	old := w.genesis("val-genesis")
-	w.delete(old)
+	w.Delete(old)
 	again := envtest.WaitReplaced(t, w.Env, old, func(*corev1.ConfigMap) bool { return true })
 	if again.Annotations[v1alpha1.AnnotationGenesisHash] != hash {
 		t.Errorf("another genesis took its place: %v", again.Annotations)
@@ -225,17 +226,17 @@ func TestCeremony_Complete_IsNeverRunAgainWhateverIsDeleted(t *testing.T) {
 	w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool { return settled(s) && s.Status.Plan == nil })
 
 	// A fleet that is made again finds the genesis of the one before.
-	w.delete(w.fleet("val"))
-	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.ns, "val")
+	w.Delete(w.fleet("val"))
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, "val")
 	if c := w.genesis("val-genesis"); len(c.OwnerReferences) > 0 {
 		t.Errorf("the retained genesis is still owned: %v", c.OwnerReferences)
 	}
-	assembled := count(w.sidecars.Submissions(w.key("val-0")), api.AssembleGenesis)
+	assembled := count(w.Sidecars.Submissions(w.Key("val-0")), api.AssembleGenesis)
 	got := w.bringUp(validators("val", 2))
 	if got.Status.GenesisHash != hash || !metav1.IsControlledBy(w.genesis("val-genesis"), got) {
 		t.Errorf("status %+v", got.Status)
 	}
-	if now := count(w.sidecars.Submissions(w.key("val-0")), api.AssembleGenesis); now != assembled {
+	if now := count(w.Sidecars.Submissions(w.Key("val-0")), api.AssembleGenesis); now != assembled {
 		t.Errorf("the ceremony was run again: %d assemblies, then %d", assembled, now)
 	}
 }
@@ -248,7 +249,7 @@ func TestCeremony_LostGenesisThatComesOutDifferently_IsRefused(t *testing.T) {
 	c.mu.Lock()
 	c.ballast = []byte("\n")
 	c.mu.Unlock()
-	w.delete(w.genesis("val-genesis"))
+	w.Delete(w.genesis("val-genesis"))
 	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionPlanInProgress, metav1.ConditionFalse, v1alpha1.ReasonPlanFailed)
 	})
@@ -258,7 +259,7 @@ func TestCeremony_LostGenesisThatComesOutDifferently_IsRefused(t *testing.T) {
 	if !is(got, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, "") {
 		t.Error("the latch opened")
 	}
-	err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "val-genesis"}, &corev1.ConfigMap{})
+	err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: w.NS, Name: "val-genesis"}, &corev1.ConfigMap{})
 	if client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("another genesis was stored: %v", err)
 	}
@@ -267,10 +268,10 @@ func TestCeremony_LostGenesisThatComesOutDifferently_IsRefused(t *testing.T) {
 func TestCeremony_AValidatorFails_IsNamedAndARetryNeedsNoNewChain(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.chain()
-	repair := w.sidecars.Program(w.key("val-2"), api.GenerateGentx, sidecarsim.Outcome{
+	repair := w.Sidecars.Program(w.Key("val-2"), api.GenerateGentx, sidecarsim.Outcome{
 		Error: &api.Error{Detail: api.ErrorDetail{Code: api.CodePrecondition, Terminal: true}, Err: io.ErrUnexpectedEOF},
 	})
-	w.create(validators("val", 3))
+	w.Create(validators("val", 3))
 	failed := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
@@ -278,7 +279,7 @@ func TestCeremony_AValidatorFails_IsNamedAndARetryNeedsNoNewChain(t *testing.T) 
 	if !strings.Contains(text, "validator val-2 failed: task generate-gentx: unexpected EOF") || failed.Status.Phase != v1alpha1.DeploymentFailed {
 		t.Errorf("phase %s, message %q", failed.Status.Phase, text)
 	}
-	w.awaitEvent(events.CeremonyFailed)
+	w.AwaitEvent("", events.CeremonyFailed)
 	repair()
 	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Annotations = map[string]string{v1alpha1.AnnotationRetry: "1"} })
 	w.await("val", settled)
@@ -287,10 +288,10 @@ func TestCeremony_AValidatorFails_IsNamedAndARetryNeedsNoNewChain(t *testing.T) 
 func TestCeremony_TakesTooLong_NamesWhomItWaitedFor(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.chain()
-	release := w.sim.Rule(podsim.Match{Namespace: w.ns, Pod: "val-1-0"}, podsim.Behaviour{Unschedulable: "no room"})
+	release := w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "val-1-0"}, podsim.Behaviour{Unschedulable: "no room"})
 	snd := validators("val", 2)
 	snd.Spec.Genesis.MaxCeremonyDuration = &metav1.Duration{Duration: 2 * time.Second}
-	w.create(snd)
+	w.Create(snd)
 	failed := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
@@ -308,7 +309,7 @@ func TestCeremony_BadInput_IsAConditionAndNoNodeIsMade(t *testing.T) {
 	w := newOperatedWorld(t)
 	snd := validators("val", 2)
 	snd.Spec.Genesis.Accounts[0].Address = "sei1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq703fpu"
-	w.create(snd)
+	w.Create(snd)
 	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
@@ -322,10 +323,10 @@ func TestCeremony_BadInput_IsAConditionAndNoNodeIsMade(t *testing.T) {
 func TestCeremony_OverrideIntoAModuleThatIsNotThere_IsACondition(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.chain()
-	w.sidecars.Program("", api.AssembleGenesis, sidecarsim.Outcome{
+	w.Sidecars.Program("", api.AssembleGenesis, sidecarsim.Outcome{
 		Error: api.InvalidField("overrides[nope.a]", "there is no module nope"),
 	})
-	w.create(validators("val", 1))
+	w.Create(validators("val", 1))
 	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
@@ -347,7 +348,7 @@ func large() []byte {
 func TestCeremony_TooLargeForAConfigMap_NamesTheSetting(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.chain().ballast = large()
-	w.create(validators("val", 1))
+	w.Create(validators("val", 1))
 	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
@@ -358,8 +359,8 @@ func TestCeremony_TooLargeForAConfigMap_NamesTheSetting(t *testing.T) {
 
 func TestCeremony_WithABucket_PublishesThereAndNodesFetchWhatIsTooLarge(t *testing.T) {
 	w := newWorld(t)
-	w.platform.Buckets.Genesis = "s3://genesis?region=eu-central-1"
-	w.startOperator()
+	w.Platform.Buckets.Genesis = "s3://genesis?region=eu-central-1"
+	w.StartOperator()
 	c := w.chain()
 	c.ballast = large()
 	got := w.bringUp(validators("val", 2))
@@ -370,10 +371,10 @@ func TestCeremony_WithABucket_PublishesThereAndNodesFetchWhatIsTooLarge(t *testi
 		t.Errorf("ConfigMap %v", stored.Annotations)
 	}
 	for _, name := range []string{"val-0", "val-1"} {
-		if p := c.of(w.key(name)); p.Genesis != "" || p.ExpectedGenesisHash != got.Status.GenesisHash {
+		if p := c.of(w.Key(name)); p.Genesis != "" || p.ExpectedGenesisHash != got.Status.GenesisHash {
 			t.Errorf("%s was told %q", name, p.ExpectedGenesisHash)
 		}
-		if !slices.Contains(w.sidecars.Submissions(w.key(name)), api.UploadGenesisArtifacts) {
+		if !slices.Contains(w.Sidecars.Submissions(w.Key(name)), api.UploadGenesisArtifacts) {
 			t.Errorf("%s published nothing", name)
 		}
 	}
@@ -382,15 +383,15 @@ func TestCeremony_WithABucket_PublishesThereAndNodesFetchWhatIsTooLarge(t *testi
 func TestCeremony_PausedAndOperatorRestarted_GoesOnWhereItWas(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.chain()
-	release := w.sim.Rule(podsim.Match{Namespace: w.ns, Pod: "val-1-0"}, podsim.Behaviour{Unschedulable: "no room"})
-	w.create(validators("val", 2))
+	release := w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "val-1-0"}, podsim.Behaviour{Unschedulable: "no room"})
+	w.Create(validators("val", 2))
 	waiting := func(s *v1alpha1.SeiNodeDeployment) bool {
 		return s.Status.Plan != nil && strings.Contains(message(s, v1alpha1.ConditionPlanInProgress), "val-1 (")
 	}
 	id := w.await("val", waiting).Status.Plan.ID
 	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Paused = true })
 	w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.Phase == v1alpha1.DeploymentPaused })
-	w.restartOperator()
+	w.RestartOperator()
 	release()
 	w.awaitNode("val-1", func(n *v1alpha1.SeiNode) bool {
 		return n.Status.Plan != nil && strings.Contains(n.Status.Plan.Tasks[5].Message, "waiting for the ceremony")
@@ -401,7 +402,7 @@ func TestCeremony_PausedAndOperatorRestarted_GoesOnWhereItWas(t *testing.T) {
 	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Paused = false })
 	w.await("val", settled)
 	for _, name := range []string{"val-0", "val-1"} {
-		if got := count(w.sidecars.Submissions(w.key(name)), api.ExportGentx); got != 1 {
+		if got := count(w.Sidecars.Submissions(w.Key(name)), api.ExportGentx); got != 1 {
 			t.Errorf("%s exported its gentx %d times", name, got)
 		}
 	}

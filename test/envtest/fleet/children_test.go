@@ -42,12 +42,13 @@ func TestFleet_FromOneManifest_ComesUpAndFallsSilent(t *testing.T) {
 	if n.Labels["team"] != "infra" || n.Labels[v1alpha1.LabelDeploymentOrdinal] != "1" || n.Annotations["note"] != "x" || !metav1.IsControlledBy(n, got) {
 		t.Errorf("node metadata %+v", n.ObjectMeta)
 	}
-	mark := w.recorder.Mark()
+	w.forceReconcile("rpc", -1) // what the nodes' last steps caused is over
+	mark := w.Recorder.Mark()
 	for i := range 50 {
 		w.forceReconcile("rpc", i)
 	}
-	w.recorder.Since(mark).Writes().In(w.ns).RequireNone(t, "writes of a settled fleet")
-	w.recorder.Since(mark).Reads().In(w.ns).RequireNone(t, "reads of a settled fleet")
+	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled fleet")
+	w.Recorder.Since(mark).Reads().In(w.NS).RequireNone(t, "reads of a settled fleet")
 }
 
 func TestFleet_ForeignLabelsAndAnnotations_AreLeftAlone(t *testing.T) {
@@ -89,16 +90,16 @@ func TestScale_UpAndDownBySubresource_HighestOrdinalFirstAndVolumesByPolicy(t *t
 	w.awaitNode("rpc-3", func(n *v1alpha1.SeiNode) bool {
 		return n.Spec.DataVolume != nil && n.Status.ObservedGeneration == n.Generation
 	})
-	mark := w.recorder.Mark()
+	mark := w.Recorder.Mark()
 	scale(1)
 	for _, name := range []string{"rpc-3", "rpc-2", "rpc-1"} {
-		envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.ns, name)
+		envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, name)
 	}
 	got := w.await("rpc", settled)
 	if got.Status.Replicas != 1 || len(got.Status.Nodes) != 1 {
 		t.Errorf("status %+v", got.Status)
 	}
-	deletions := w.recorder.Since(mark).Of("seinodes").Verb("delete").In(w.ns)
+	deletions := w.Recorder.Since(mark).Of("seinodes").Verb("delete").In(w.NS)
 	order := make([]string, 0, len(deletions))
 	for _, r := range deletions {
 		order = append(order, r.Name)
@@ -107,25 +108,25 @@ func TestScale_UpAndDownBySubresource_HighestOrdinalFirstAndVolumesByPolicy(t *t
 		t.Errorf("order of deletion (-want +got):\n%s", diff)
 	}
 	claim := &corev1.PersistentVolumeClaim{}
-	w.get("data-rpc-3", claim) // Retain
-	w.awaitEvent(events.NodeRemoved)
+	w.Get("data-rpc-3", claim) // Retain
+	w.AwaitEvent("", events.NodeRemoved)
 }
 
 func TestChild_DeletedByHand_IsMadeAgain(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 2))
 	old := w.node("rpc-1")
-	w.delete(old)
+	w.Delete(old)
 	envtest.WaitReplaced(t, w.Env, old, func(*v1alpha1.SeiNode) bool { return true })
 	w.await("rpc", settled)
-	w.awaitEvent(events.NodeRecreated)
+	w.AwaitEvent("", events.NodeRecreated)
 }
 
 func TestChild_EditedByHand_IsPutBackWithAnEvent(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 2))
 	w.editNode("rpc-0", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:mine" })
-	w.awaitEvent(events.NodeRestored)
+	w.AwaitEvent("", events.NodeRestored)
 	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.Image == "seid:a" })
 	// What the template does not speak of is taken out too.
 	w.editNode("rpc-1", func(n *v1alpha1.SeiNode) { n.Spec.ExternalAddress = "added.example:1"; n.Spec.Paused = true })
@@ -137,29 +138,29 @@ func TestChild_AnotherControllersNodeUnderOurName_IsLeftAloneAndNamed(t *testing
 	w := newOperatedWorld(t)
 	theirs := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "rpc-1"},
 		Spec: v1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: "seid:theirs", FullNode: &v1alpha1.FullNodeSpec{}}}
-	w.create(theirs)
-	w.create(rpc("rpc", 2))
+	w.Create(theirs)
+	w.Create(rpc("rpc", 2))
 	got := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionNodesReady, metav1.ConditionFalse, v1alpha1.ReasonNodesFailed) && s.Status.ReadyReplicas == 1
 	})
 	if text := message(got, v1alpha1.ConditionNodesReady); !strings.Contains(text, "SeiNode rpc-1 is there already and belongs to no fleet") {
 		t.Errorf("message %q", text)
 	}
-	w.awaitEvent(events.NodeNotOurs)
+	w.AwaitEvent("", events.NodeNotOurs)
 	if n := w.node("rpc-1"); n.Spec.Image != "seid:theirs" || len(n.OwnerReferences) > 0 || n.UID != theirs.UID {
 		t.Errorf("a foreign node was touched: %+v", n)
 	}
-	w.delete(w.node("rpc-1"))
+	w.Delete(w.node("rpc-1"))
 	w.await("rpc", settled)
 }
 
 func TestDeletion_Delete_TakesTheNodesAlong(t *testing.T) {
 	w := newOperatedWorld(t)
 	snd := w.bringUp(rpc("rpc", 2))
-	w.delete(snd)
-	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.ns, "rpc")
+	w.Delete(snd)
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, "rpc")
 	for _, name := range []string{"rpc-0", "rpc-1"} {
-		if err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: name}, &v1alpha1.SeiNode{}); client.IgnoreNotFound(err) != nil || err == nil {
+		if err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: w.NS, Name: name}, &v1alpha1.SeiNode{}); client.IgnoreNotFound(err) != nil || err == nil {
 			t.Errorf("%s outlives the fleet: %v", name, err)
 		}
 	}
@@ -171,18 +172,18 @@ func TestDeletion_Retain_NodesRunOnAndAreAdoptedAgain(t *testing.T) {
 	snd.Spec.DeletionPolicy = v1alpha1.VolumeRetain
 	w.bringUp(snd)
 	uid, pod := w.node("rpc-1").UID, &corev1.Pod{}
-	w.get("rpc-1-0", pod)
-	w.delete(w.fleet("rpc"))
-	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.ns, "rpc")
+	w.Get("rpc-1-0", pod)
+	w.Delete(w.fleet("rpc"))
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, "rpc")
 	if n := w.node("rpc-1"); len(n.OwnerReferences) > 0 || n.DeletionTimestamp != nil {
 		t.Errorf("a retained node is still owned or going: %+v", n.ObjectMeta)
 	}
-	w.awaitEvent(events.NodesRetained)
+	w.AwaitEvent("", events.NodesRetained)
 
 	again := w.bringUp(rpc("rpc", 2))
 	n := w.node("rpc-1")
 	now := &corev1.Pod{}
-	w.get("rpc-1-0", now)
+	w.Get("rpc-1-0", now)
 	if n.UID != uid || !metav1.IsControlledBy(n, again) || now.UID != pod.UID {
 		t.Errorf("the retained node was not adopted as it is: %+v", n.ObjectMeta)
 	}

@@ -20,25 +20,25 @@ import (
 )
 
 // newPublishingWorld makes a world whose operator knows a Gateway and domains.
-func newPublishingWorld(t *testing.T) *world {
+func newPublishingWorld(t *testing.T) fleets {
 	t.Helper()
 	w := newWorld(t)
-	w.platform.Gateway.Name, w.platform.Gateway.Namespace = "public", "gateways"
-	w.platform.Gateway.Domain, w.platform.Gateway.PublicDomain = "sei.example", "public.example"
-	w.platform.Gateway.P2PDomain = "p2p.example"
-	w.startOperator()
+	w.Platform.Gateway.Name, w.Platform.Gateway.Namespace = "public", "gateways"
+	w.Platform.Gateway.Domain, w.Platform.Gateway.PublicDomain = "sei.example", "public.example"
+	w.Platform.Gateway.P2PDomain = "p2p.example"
+	w.StartOperator()
 	return w
 }
 
 // installGatewayAPI serves HTTPRoutes until the test ends.
-func (w *world) installGatewayAPI() {
-	w.t.Helper()
-	w.InstallGatewayAPI(w.t)
-	w.t.Cleanup(func() {
-		w.stop()
+func (w fleets) installGatewayAPI() {
+	w.T.Helper()
+	w.InstallGatewayAPI(w.T)
+	w.T.Cleanup(func() {
+		w.Stop()
 		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "httproutes.gateway.networking.k8s.io"}}
 		if err := w.Client.Delete(context.Background(), crd); client.IgnoreNotFound(err) != nil {
-			w.t.Error(err)
+			w.T.Error(err)
 		}
 	})
 }
@@ -51,9 +51,9 @@ func ports(s *corev1.Service) map[string]int32 {
 	return found
 }
 
-func (w *world) awaitService(name string, condition func(*corev1.Service) bool) *corev1.Service {
-	w.t.Helper()
-	return envtest.WaitFor(w.t, w.Env, w.ns, name, func(s *corev1.Service) bool { return s != nil && condition(s) })
+func (w fleets) awaitService(name string, condition func(*corev1.Service) bool) *corev1.Service {
+	w.T.Helper()
+	return envtest.WaitFor(w.T, w.Env, w.NS, name, func(s *corev1.Service) bool { return s != nil && condition(s) })
 }
 
 func TestNetworking_PrivateFleet_HasAnInternalServiceThatIsKeptInShape(t *testing.T) {
@@ -68,8 +68,8 @@ func TestNetworking_PrivateFleet_HasAnInternalServiceThatIsKeptInShape(t *testin
 	}
 	status := got.Status
 	if status.InternalService.Name != "rpc-internal" || len(status.PerPodServices) != 2 || status.PerPodServices[1].Ports.EVMWS != 8546 ||
-		status.Endpoints.TendermintRPC != "http://rpc-internal."+w.ns+".svc:26657" ||
-		status.Endpoints.Nodes[1].EVMWS != "ws://rpc-1."+w.ns+".svc:8546" || status.NetworkingStatus != nil ||
+		status.Endpoints.TendermintRPC != "http://rpc-internal."+w.NS+".svc:26657" ||
+		status.Endpoints.Nodes[1].EVMWS != "ws://rpc-1."+w.NS+".svc:8546" || status.NetworkingStatus != nil ||
 		!is(got, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingDisabled) {
 		t.Errorf("status %+v", status)
 	}
@@ -81,7 +81,7 @@ func TestNetworking_PrivateFleet_HasAnInternalServiceThatIsKeptInShape(t *testin
 		t.Fatal(err)
 	}
 	w.awaitService("rpc-internal", func(s *corev1.Service) bool { return s.Spec.Selector[v1alpha1.LabelDeployment] == "rpc" })
-	w.delete(service)
+	w.Delete(service)
 	envtest.WaitReplaced(t, w.Env, service, func(*corev1.Service) bool { return true })
 	// The node's own Service carries the fleet's label too; it is not ours to remove.
 	w.awaitService("rpc-0", func(*corev1.Service) bool { return true })
@@ -91,7 +91,7 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 	w := newPublishingWorld(t)
 	snd := rpc("rpc", 1)
 	snd.Spec.Networking = &v1alpha1.NetworkingSpec{}
-	w.create(snd)
+	w.Create(snd)
 	got := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return settled(s) && is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonCRDNotInstalled)
 	})
@@ -105,8 +105,8 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 	})
 
 	// What the routes are.
-	evm := envtest.WaitFor(t, w.Env, w.ns, "rpc-evm", func(r *gatewayv1.HTTPRoute) bool { return r != nil })
-	wantHosts := []gatewayv1.Hostname{"rpc-evm.sei.example", gatewayv1.Hostname("rpc-evm." + w.ns + ".public.example")}
+	evm := envtest.WaitFor(t, w.Env, w.NS, "rpc-evm", func(r *gatewayv1.HTTPRoute) bool { return r != nil })
+	wantHosts := []gatewayv1.Hostname{"rpc-evm.sei.example", gatewayv1.Hostname("rpc-evm." + w.NS + ".public.example")}
 	if diff := cmp.Diff(wantHosts, evm.Spec.Hostnames); diff != "" {
 		t.Errorf("host names (-want +got):\n%s", diff)
 	}
@@ -131,22 +131,22 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 	if err := w.Client.Patch(t.Context(), evm, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
-	evm = envtest.WaitFor(t, w.Env, w.ns, "rpc-evm", func(r *gatewayv1.HTTPRoute) bool { return r != nil && len(r.Spec.Hostnames) == 2 })
-	w.delete(evm)
+	evm = envtest.WaitFor(t, w.Env, w.NS, "rpc-evm", func(r *gatewayv1.HTTPRoute) bool { return r != nil && len(r.Spec.Hostnames) == 2 })
+	w.Delete(evm)
 	envtest.WaitReplaced(t, w.Env, evm, func(*gatewayv1.HTTPRoute) bool { return true })
 	w.forceReconcile("rpc", 100)
-	mark := w.recorder.Mark()
+	mark := w.Recorder.Mark()
 	for i := range 5 {
 		w.forceReconcile("rpc", i)
 	}
-	w.recorder.Since(mark).Writes().In(w.ns).RequireNone(t, "writes of a settled fleet with routes")
+	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled fleet with routes")
 
 	// Switched off, it all goes.
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Networking = nil })
 	for _, name := range []string{"rpc-evm", "rpc-rpc", "rpc-rest", "rpc-grpc"} {
-		envtest.WaitGone[gatewayv1.HTTPRoute](t, w.Env, w.ns, name)
+		envtest.WaitGone[gatewayv1.HTTPRoute](t, w.Env, w.NS, name)
 	}
-	envtest.WaitGone[corev1.Service](t, w.Env, w.ns, "rpc-external")
+	envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "rpc-external")
 	off := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.NetworkingStatus == nil })
 	if !is(off, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingDisabled) {
 		t.Errorf("conditions %+v", off.Status.Conditions)
@@ -179,9 +179,9 @@ func TestNetworking_TCP_EveryNodeHasALoadBalancerAndAStableAddress(t *testing.T)
 		t.Errorf("conditions %+v", got.Status.Conditions)
 	}
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Replicas = 1 })
-	envtest.WaitGone[corev1.Service](t, w.Env, w.ns, "rpc-1-p2p")
+	envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "rpc-1-p2p")
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Networking = nil })
-	envtest.WaitGone[corev1.Service](t, w.Env, w.ns, "rpc-0-p2p")
+	envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "rpc-0-p2p")
 	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == "" })
 }
 
@@ -208,7 +208,7 @@ func TestNetworking_WhatCannotBePublished_IsSaidSo(t *testing.T) {
 			if tc.role != nil {
 				tc.role(&snd.Spec.Template.Spec)
 			}
-			w.create(snd)
+			w.Create(snd)
 			got := w.await("f", func(s *v1alpha1.SeiNodeDeployment) bool {
 				return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNoEffectiveRoutes)
 			})
@@ -226,15 +226,15 @@ func TestNetworking_AForeignServiceUnderOurName_IsLeftAloneAndNamed(t *testing.T
 	theirs := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "rpc-internal"}, Spec: corev1.ServiceSpec{
 		Selector: map[string]string{"app": "theirs"}, Ports: []corev1.ServicePort{{Name: "x", Port: 1}},
 	}}
-	w.create(theirs)
-	w.create(rpc("rpc", 1))
+	w.Create(theirs)
+	w.Create(rpc("rpc", 1))
 	got := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingFailed)
 	})
 	if text := message(got, v1alpha1.ConditionNetworkingReady); !strings.Contains(text, "Service rpc-internal is there already") {
 		t.Errorf("message %q", text)
 	}
-	w.delete(theirs)
+	w.Delete(theirs)
 	envtest.WaitReplaced(t, w.Env, theirs, func(s *corev1.Service) bool { return s.Spec.Selector[v1alpha1.LabelDeployment] == "rpc" })
 }
 
@@ -244,8 +244,8 @@ func TestNetworking_Retain_KeepsServicesForTheNextFleet(t *testing.T) {
 	snd.Spec.DeletionPolicy = v1alpha1.VolumeRetain
 	w.bringUp(snd)
 	uid := w.awaitService("rpc-internal", func(*corev1.Service) bool { return true }).UID
-	w.delete(w.fleet("rpc"))
-	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.ns, "rpc")
+	w.Delete(w.fleet("rpc"))
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, "rpc")
 	kept := w.awaitService("rpc-internal", func(s *corev1.Service) bool { return len(s.OwnerReferences) == 0 })
 	if kept.UID != uid {
 		t.Error("the Service was replaced")

@@ -19,11 +19,11 @@ import (
 
 // restrict makes the world's operator a user who may do what the shipped roles allow,
 // and nothing else.
-func (w *world) restrict() {
-	w.t.Helper()
+func (w fleets) restrict() {
+	w.T.Helper()
 	file, err := os.ReadFile(filepath.Join(w.Root, "config", "rbac", "role.yaml"))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	everywhere, own := &rbacv1.ClusterRole{}, &rbacv1.Role{}
 	for part := range bytes.SplitSeq(file, []byte("\n---\n")) {
@@ -34,34 +34,34 @@ func (w *world) restrict() {
 			err = yaml.Unmarshal(part, own)
 		}
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
-	name := metav1.ObjectMeta{Name: w.ns}
-	inside := metav1.ObjectMeta{Name: w.ns, Namespace: w.ns}
+	name := metav1.ObjectMeta{Name: w.NS}
+	inside := metav1.ObjectMeta{Name: w.NS, Namespace: w.NS}
 	everywhere.ObjectMeta, own.ObjectMeta = name, inside
-	user := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: w.ns}}
+	user := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: w.NS}}
 	for _, obj := range []client.Object{
 		everywhere, own,
-		&rbacv1.ClusterRoleBinding{ObjectMeta: name, Subjects: user, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.ns}},
-		&rbacv1.RoleBinding{ObjectMeta: inside, Subjects: user, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: w.ns}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: name, Subjects: user, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.NS}},
+		&rbacv1.RoleBinding{ObjectMeta: inside, Subjects: user, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: w.NS}},
 	} {
-		if err := w.Client.Create(w.t.Context(), obj); err != nil {
-			w.t.Fatal(err)
+		if err := w.Client.Create(w.T.Context(), obj); err != nil {
+			w.T.Fatal(err)
 		}
-		w.t.Cleanup(func() { _ = w.Client.Delete(context.Background(), obj) })
+		w.T.Cleanup(func() { _ = w.Client.Delete(context.Background(), obj) })
 	}
-	w.config = w.As(w.ns)
-	w.recorder = envtest.NewRecorder()
-	w.config.Wrap(w.recorder.Wrap)
+	w.Config = w.As(w.NS)
+	w.Recorder = envtest.NewRecorder()
+	w.Config.Wrap(w.Recorder.Wrap)
 }
 
 func TestPermissions_TheShippedRole_SufficesForFleets(t *testing.T) {
 	w := newWorld(t)
-	w.platform.Gateway.Name, w.platform.Gateway.Domain, w.platform.Gateway.P2PDomain = "public", "sei.example", "p2p.example"
+	w.Platform.Gateway.Name, w.Platform.Gateway.Domain, w.Platform.Gateway.P2PDomain = "public", "sei.example", "p2p.example"
 	w.restrict()
 	w.installGatewayAPI()
-	w.startOperator()
+	w.StartOperator()
 	w.chain()
 
 	chain := validators("val", 2)
@@ -77,10 +77,10 @@ func TestPermissions_TheShippedRole_SufficesForFleets(t *testing.T) {
 		s.Spec.Replicas, s.Spec.Networking, s.Spec.Template.Spec.Image = 1, nil, "seid:b"
 	})
 	w.await("rpc", runs("seid:b"))
-	envtest.WaitGone[corev1.Service](t, w.Env, w.ns, "rpc-external")
+	envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "rpc-external")
 	for _, name := range []string{"val", "rpc"} {
-		w.delete(w.fleet(name))
-		envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.ns, name)
+		w.Delete(w.fleet(name))
+		envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, name)
 	}
-	w.recorder.All().Answered(403).RequireNone(t, "requests that the shipped role does not allow")
+	w.Recorder.All().Answered(403).RequireNone(t, "requests that the shipped role does not allow")
 }

@@ -24,7 +24,7 @@ var images = []string{"seid:a", "seid:b", "seid:c", "seid:bad"}
 
 // storm does random things to a fleet of up to five nodes.
 type storm struct {
-	*world
+	fleets
 	random *rand.Rand
 	watch  *watcher
 	// mend are the troubles made, each with its cure.
@@ -52,29 +52,29 @@ func (s *storm) step() {
 		s.notef("paused %v", paused)
 		s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) { f.Spec.Paused = paused })
 	case 6, 7:
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: s.node() + "-0"}}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.NS, Name: s.node() + "-0"}}
 		s.notef("kill %s", pod.Name)
-		if err := s.Client.Delete(s.t.Context(), pod); client.IgnoreNotFound(err) != nil {
-			s.t.Fatal(err)
+		if err := s.Client.Delete(s.T.Context(), pod); client.IgnoreNotFound(err) != nil {
+			s.T.Fatal(err)
 		}
 	case 8:
 		name := s.node()
 		s.notef("out of sync %s", name)
-		s.sidecars.SetInSync(s.key(name), false)
-		s.mend = append(s.mend, func() { s.sidecars.SetInSync(s.key(name), true) })
+		s.Sidecars.SetInSync(s.Key(name), false)
+		s.mend = append(s.mend, func() { s.Sidecars.SetInSync(s.Key(name), true) })
 	case 9:
 		name := s.node()
 		s.notef("crash %s", name)
-		s.mend = append(s.mend, s.sim.Rule(podsim.Match{Namespace: s.ns, Pod: name + "-0", Container: "seid"}, podsim.Behaviour{Exit: new(int32(1))}))
+		s.mend = append(s.mend, s.Pods.Rule(podsim.Match{Namespace: s.NS, Pod: name + "-0", Container: "seid"}, podsim.Behaviour{Exit: new(int32(1))}))
 	case 10:
-		node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: s.node()}}
+		node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: s.NS, Name: s.node()}}
 		s.notef("delete %s", node.Name)
-		if err := s.Client.Delete(s.t.Context(), node); client.IgnoreNotFound(err) != nil {
-			s.t.Fatal(err)
+		if err := s.Client.Delete(s.T.Context(), node); client.IgnoreNotFound(err) != nil {
+			s.T.Fatal(err)
 		}
 	case 11:
 		s.notef("restart the operator")
-		s.restartOperator()
+		s.RestartOperator()
 	}
 }
 
@@ -100,11 +100,11 @@ func sequences(t *testing.T) int {
 // and silent.
 func TestProperty_RandomSequences_NeverHurtMoreNodesThanAllowed(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Image: "seid:bad"}, podsim.Behaviour{PullError: "no such image"})
+	w.Pods.Rule(podsim.Match{Namespace: w.NS, Image: "seid:bad"}, podsim.Behaviour{PullError: "no such image"})
 	w.bringUp(unavailable(rpc("rpc", 5), 1, 600))
 	watch := w.watchNodes()
 	for sequence := range sequences(t) {
-		s := &storm{world: w, random: rand.New(rand.NewPCG(2026, uint64(sequence))), watch: watch}
+		s := &storm{fleets: w, random: rand.New(rand.NewPCG(2026, uint64(sequence))), watch: watch}
 		s.run(sequence)
 		if (sequence+1)%20 == 0 {
 			t.Logf("%d sequences", sequence+1)
@@ -116,7 +116,7 @@ func TestProperty_RandomSequences_NeverHurtMoreNodesThanAllowed(t *testing.T) {
 }
 
 func (s *storm) run(sequence int) {
-	s.t.Helper()
+	s.T.Helper()
 	allowed := 1 + s.random.IntN(2)
 	s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) {
 		f.Spec.UpdateStrategy.InPlace.MaxUnavailable = new(intstr.FromInt(allowed))
@@ -125,7 +125,7 @@ func (s *storm) run(sequence int) {
 	for range 3 + s.random.IntN(4) {
 		s.step()
 		s.watch.progress(s.random.IntN(12), 300*time.Millisecond)
-		s.watch.require(s.t, allowed)
+		s.watch.require(s.T, allowed)
 	}
 	for _, cure := range s.mend {
 		cure()
@@ -136,19 +136,19 @@ func (s *storm) run(sequence int) {
 	})
 	s.notef("calm with %d of %s", replicas, final)
 	s.await("rpc", func(f *v1alpha1.SeiNodeDeployment) bool { return runs(final)(f) && f.Status.Replicas == replicas })
-	s.watch.require(s.t, allowed)
+	s.watch.require(s.T, allowed)
 	for i := range 5 {
 		if i < int(replicas) {
 			s.awaitNode(child("rpc", i), up)
 		} else {
-			envtest.WaitGone[v1alpha1.SeiNode](s.t, s.Env, s.ns, child("rpc", i))
+			envtest.WaitGone[v1alpha1.SeiNode](s.T, s.Env, s.NS, child("rpc", i))
 		}
 	}
 	s.forceWrite("rpc")
-	mark := s.recorder.Mark()
+	mark := s.Recorder.Mark()
 	s.forceReconcile("rpc", sequence)
 	// A second farewell to a node that is gone already changes nothing.
 	changed := func(r envtest.Request) bool { return r.Code != http.StatusNotFound }
-	s.recorder.Since(mark).Of("seinodedeployments", "seinodedeployments/status", "seinodes", "services").Writes().In(s.ns).Where(changed).
-		RequireNone(s.t, "writes of a fleet that came to rest")
+	s.Recorder.Since(mark).Of("seinodedeployments", "seinodedeployments/status", "seinodes", "services").Writes().In(s.NS).Where(changed).
+		RequireNone(s.T, "writes of a fleet that came to rest")
 }

@@ -48,8 +48,8 @@ func TestRollout_HealthyFleet_MovesOneByOne(t *testing.T) {
 		done.Status.TemplateHash != rolling.Status.Rollout.TargetHash {
 		t.Errorf("status %+v", done.Status)
 	}
-	w.awaitEvent(events.RolloutStarted)
-	w.awaitEvent(events.RolloutComplete)
+	w.AwaitEvent("", events.RolloutStarted)
+	w.AwaitEvent("", events.RolloutComplete)
 	after := w.patches("rpc", statuspatch.Changed)
 	if after <= before {
 		t.Errorf("changed patches went from %v to %v", before, after)
@@ -64,7 +64,7 @@ func TestRollout_HealthyFleet_MovesOneByOne(t *testing.T) {
 func TestRollout_LiveFields_DoNotWaitForTheirTurn(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 3))
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Image: "seid:bad"}, podsim.Behaviour{PullError: "no such image"})
+	w.Pods.Rule(podsim.Match{Namespace: w.NS, Image: "seid:bad"}, podsim.Behaviour{PullError: "no such image"})
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
 		s.Spec.Template.Spec.Image = "seid:bad"
 		s.Spec.Template.Spec.DataVolume = &v1alpha1.DataVolumeSpec{DeletionPolicy: v1alpha1.VolumeRetain}
@@ -81,7 +81,7 @@ func TestRollout_BadImage_HurtsNoMoreThanAllowedSaysWhyAndIsRolledBack(t *testin
 	w := newOperatedWorld(t)
 	w.bringUp(unavailable(rpc("rpc", 10), 2, 1))
 	watch := w.watchNodes()
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Image: "seid:bad"}, podsim.Behaviour{PullError: "no such image"})
+	w.Pods.Rule(podsim.Match{Namespace: w.NS, Image: "seid:bad"}, podsim.Behaviour{PullError: "no such image"})
 	w.edit("rpc", image("seid:bad"))
 	stalled := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionRolloutStalled, metav1.ConditionTrue, v1alpha1.ReasonDeadlineExceeded) &&
@@ -91,13 +91,13 @@ func TestRollout_BadImage_HurtsNoMoreThanAllowedSaysWhyAndIsRolledBack(t *testin
 	if !strings.Contains(text, "waiting on rpc-0") || !strings.Contains(text, "more than 1s") {
 		t.Errorf("message %q", text)
 	}
-	w.awaitEvent(events.RolloutStalled)
+	w.AwaitEvent("", events.RolloutStalled)
 	if stalled.Status.ReadyReplicas < 8 {
 		t.Errorf("%d of 10 are ready", stalled.Status.ReadyReplicas)
 	}
 	// Restarts of the operator change nothing about that.
 	started := stalled.Status.Rollout.StartedAt
-	w.restartOperator()
+	w.RestartOperator()
 	w.forceWrite("rpc")
 	if again := w.fleet("rpc"); again.Status.Rollout == nil || !again.Status.Rollout.StartedAt.Equal(&started) {
 		t.Errorf("the rollout was forgotten: %+v", again.Status.Rollout)
@@ -107,14 +107,14 @@ func TestRollout_BadImage_HurtsNoMoreThanAllowedSaysWhyAndIsRolledBack(t *testin
 	w.edit("rpc", image("seid:a"))
 	w.await("rpc", runs("seid:a"))
 	watch.require(t, 2)
-	w.awaitEvent(events.RolloutSuperseded)
+	w.AwaitEvent("", events.RolloutSuperseded)
 }
 
 func TestRollout_NodesThatAreDown_MoveAtOnceAndFirst(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 4))
 	for _, name := range []string{"rpc-1", "rpc-2", "rpc-3"} {
-		w.sidecars.SetInSync(w.key(name), false)
+		w.Sidecars.SetInSync(w.Key(name), false)
 	}
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return s.Status.ReadyReplicas == 1 && s.Status.Phase == v1alpha1.DeploymentDegraded
@@ -127,7 +127,7 @@ func TestRollout_NodesThatAreDown_MoveAtOnceAndFirst(t *testing.T) {
 		t.Errorf("the only node in sync was moved: %s", n.Spec.Image)
 	}
 	for _, name := range []string{"rpc-1", "rpc-2", "rpc-3"} {
-		w.sidecars.SetInSync(w.key(name), true)
+		w.Sidecars.SetInSync(w.Key(name), true)
 	}
 	w.await("rpc", runs("seid:b"))
 }
@@ -135,7 +135,7 @@ func TestRollout_NodesThatAreDown_MoveAtOnceAndFirst(t *testing.T) {
 func TestRollout_ReplicasLoweredInTheMiddle_Ends(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 3))
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Pod: "rpc-2-0"}, podsim.Behaviour{NotReady: true})
+	w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "rpc-2-0"}, podsim.Behaviour{NotReady: true})
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.ReadyReplicas == 2 })
 	w.edit("rpc", image("seid:b"))
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.Rollout != nil })
@@ -147,7 +147,7 @@ func TestRollout_ReplicasLoweredInTheMiddle_Ends(t *testing.T) {
 func TestRollout_RestartAnnotationInTheTemplate_RestartsOneByOne(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 3))
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Pod: "rpc-0-0"}, podsim.Behaviour{NotReady: true})
+	w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "rpc-0-0"}, podsim.Behaviour{NotReady: true})
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.ReadyReplicas == 2 })
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
 		s.Spec.Template.Metadata.Annotations = map[string]string{v1alpha1.AnnotationRestart: "now"}
@@ -169,19 +169,19 @@ func TestPause_FreezesTheFleetAndGoesOnWhereItWas(t *testing.T) {
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return s.Status.Phase == v1alpha1.DeploymentPaused && is(s, v1alpha1.ConditionPaused, metav1.ConditionTrue, v1alpha1.ReasonPaused)
 	})
-	mark := w.recorder.Mark()
+	mark := w.Recorder.Mark()
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Template.Spec.Image, s.Spec.Replicas = "seid:b", 3 })
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Pod: "rpc-1-0"}, podsim.Behaviour{NotReady: true})
+	w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "rpc-1-0"}, podsim.Behaviour{NotReady: true})
 	frozen := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return s.Status.ObservedGeneration == s.Generation && s.Status.ReadyReplicas == 1
 	})
-	w.recorder.Since(mark).Of("seinodes").Writes().In(w.ns).RequireNone(t, "writes of nodes by a paused fleet")
+	w.Recorder.Since(mark).Of("seinodes").Writes().In(w.NS).RequireNone(t, "writes of nodes by a paused fleet")
 	if frozen.Status.Replicas != 2 || frozen.Status.Phase != v1alpha1.DeploymentPaused {
 		t.Errorf("status %+v", frozen.Status)
 	}
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Paused = false })
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.Replicas == 3 && s.Status.Rollout != nil })
-	w.awaitEvent(events.Resumed)
+	w.AwaitEvent("", events.Resumed)
 }
 
 func TestPause_OfTheTemplate_StopsThePodsAtOnce(t *testing.T) {

@@ -29,14 +29,14 @@ type watcher struct {
 	seen  int
 }
 
-func (w *world) watchNodes() *watcher {
-	w.t.Helper()
+func (w fleets) watchNodes() *watcher {
+	w.T.Helper()
 	o := &watcher{nodes: map[string]*v1alpha1.SeiNode{}, hurt: map[string]bool{}}
 	ctx, cancel := context.WithCancel(context.Background())
-	stream, err := w.Client.Watch(ctx, &v1alpha1.SeiNodeList{}, client.InNamespace(w.ns))
+	stream, err := w.Client.Watch(ctx, &v1alpha1.SeiNodeList{}, client.InNamespace(w.NS))
 	if err != nil {
 		cancel()
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -46,7 +46,7 @@ func (w *world) watchNodes() *watcher {
 			}
 		}
 	})
-	w.t.Cleanup(func() { cancel(); stream.Stop(); wg.Wait() })
+	w.T.Cleanup(func() { cancel(); stream.Stop(); wg.Wait() })
 	return o
 }
 

@@ -23,40 +23,40 @@ func bootstrapped(name string) *v1alpha1.SeiNode {
 }
 
 // jobPod waits until the bootstrap Job's chain runs behind an open gate.
-func (w *world) jobPod(name string) *corev1.Pod {
-	w.t.Helper()
+func (w nodes) jobPod(name string) *corev1.Pod {
+	w.T.Helper()
 	w.await(name, func(n *v1alpha1.SeiNode) bool {
 		task := plan.Find(n.Status.Plan, planner.TaskAwaitBootstrap)
 		return task != nil && task.Status == v1alpha1.TaskRunning
 	})
 	pods := &corev1.PodList{}
-	err := w.Client.List(w.t.Context(), pods, client.InNamespace(w.ns), client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentBootstrap})
+	err := w.Client.List(w.T.Context(), pods, client.InNamespace(w.NS), client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentBootstrap})
 	if err != nil || len(pods.Items) != 1 {
-		w.t.Fatalf("%d bootstrap pods, %v", len(pods.Items), err)
+		w.T.Fatalf("%d bootstrap pods, %v", len(pods.Items), err)
 	}
 	return &pods.Items[0]
 }
 
-func (w *world) requireNoStatefulSet(name string) {
-	w.t.Helper()
-	err := w.Client.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: name}, &appsv1.StatefulSet{})
+func (w nodes) requireNoStatefulSet(name string) {
+	w.T.Helper()
+	err := w.Client.Get(w.T.Context(), client.ObjectKey{Namespace: w.NS, Name: name}, &appsv1.StatefulSet{})
 	if !apierrors.IsNotFound(err) {
-		w.t.Fatalf("there is a StatefulSet beside the bootstrap Job: %v", err)
+		w.T.Fatalf("there is a StatefulSet beside the bootstrap Job: %v", err)
 	}
 }
 
 // The Job has the volume to itself: the StatefulSet comes after its pod is gone.
 func TestBootstrap_JobThenStatefulSet_NeverBoth(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.create(bootstrapped("n"))
+	w.Create(bootstrapped("n"))
 	pod := w.jobPod("n")
 	w.requireNoStatefulSet("n")
-	w.restartOperator()
+	w.RestartOperator()
 	w.requireNoStatefulSet("n")
-	if err := w.sim.Kill(w.ns, pod.Name, "seid", 0); err != nil {
+	if err := w.Pods.Kill(w.NS, pod.Name, "seid", 0); err != nil {
 		t.Fatal(err)
 	}
-	sts := envtest.WaitFor(t, w.Env, w.ns, "n", func(s *appsv1.StatefulSet) bool {
+	sts := envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
 		if s == nil {
 			return false
 		}
@@ -67,11 +67,11 @@ func TestBootstrap_JobThenStatefulSet_NeverBoth(t *testing.T) {
 		return true
 	})
 	w.await("n", settled)
-	envtest.WaitGone[batchv1.Job](t, w.Env, w.ns, "n-bootstrap")
+	envtest.WaitGone[batchv1.Job](t, w.Env, w.NS, "n-bootstrap")
 	if sts.Spec.Template.Spec.Containers[0].Image != "seid:a" {
 		t.Errorf("the node runs %s", sts.Spec.Template.Spec.Containers[0].Image)
 	}
-	if got := count(w.sidecars.Submissions(w.key("n")), api.SnapshotRestore); got != 1 {
+	if got := count(w.Sidecars.Submissions(w.Key("n")), api.SnapshotRestore); got != 1 {
 		t.Errorf("the snapshot was restored %d times", got)
 	}
 }
@@ -79,9 +79,9 @@ func TestBootstrap_JobThenStatefulSet_NeverBoth(t *testing.T) {
 // A Job that fails is named; a retry makes another.
 func TestBootstrap_FailedJob_IsNamedAndRetried(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.create(bootstrapped("n"))
+	w.Create(bootstrapped("n"))
 	pod := w.jobPod("n")
-	if err := w.sim.Kill(w.ns, pod.Name, "seid", 1); err != nil {
+	if err := w.Pods.Kill(w.NS, pod.Name, "seid", 1); err != nil {
 		t.Fatal(err)
 	}
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeFailed })
@@ -91,7 +91,7 @@ func TestBootstrap_FailedJob_IsNamedAndRetried(t *testing.T) {
 	if again.UID == pod.UID {
 		t.Fatal("the failed Job was used again")
 	}
-	if err := w.sim.Kill(w.ns, again.Name, "seid", 0); err != nil {
+	if err := w.Pods.Kill(w.NS, again.Name, "seid", 0); err != nil {
 		t.Fatal(err)
 	}
 	w.await("n", settled)

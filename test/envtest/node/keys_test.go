@@ -54,7 +54,7 @@ func validator(name, signing, nodeKeyName string) *v1alpha1.SeiNode {
 func TestKeys_MissingEmptyMalformed_SayWhatToDoAndRecover(t *testing.T) {
 	w := newOperatedWorld(t)
 	file, address := consensusKey('a')
-	w.create(validator("v", "signing", "nodekey"))
+	w.Create(validator("v", "signing", "nodekey"))
 	state := func(reason, words string) {
 		t.Helper()
 		w.await("v", func(n *v1alpha1.SeiNode) bool {
@@ -63,7 +63,7 @@ func TestKeys_MissingEmptyMalformed_SayWhatToDoAndRecover(t *testing.T) {
 	}
 	state(v1alpha1.ReasonSigningKeyNotReady, "Secret signing does not exist")
 	signing := secret("signing", "wrong-key", file)
-	w.create(signing)
+	w.Create(signing)
 	state(v1alpha1.ReasonSigningKeyInvalid, `data key "priv_validator_key.json" is missing`)
 	w.patch(signing, func() { signing.Data = map[string][]byte{v1alpha1.SecretKeySigningKey: {}} })
 	state(v1alpha1.ReasonSigningKeyInvalid, `data key "priv_validator_key.json" is empty`)
@@ -71,7 +71,7 @@ func TestKeys_MissingEmptyMalformed_SayWhatToDoAndRecover(t *testing.T) {
 	w.await("v", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionNodeKeyReady, metav1.ConditionFalse, v1alpha1.ReasonNodeKeyNotReady)
 	})
-	w.create(secret("nodekey", v1alpha1.SecretKeyNodeKey, nodeKey('n')))
+	w.Create(secret("nodekey", v1alpha1.SecretKeyNodeKey, nodeKey('n')))
 	n := w.await("v", settled)
 	if !is(n, v1alpha1.ConditionSigningKeyReady, metav1.ConditionTrue, v1alpha1.ReasonSigningKeyValidated) || n.Status.ConsensusAddress != address {
 		t.Errorf("address %s, conditions %+v", n.Status.ConsensusAddress, n.Status.Conditions)
@@ -84,40 +84,40 @@ func TestConsensusKey_InUse_SecondNodeWaitsUntilTheFirstPodIsGone(t *testing.T) 
 	w := newOperatedWorld(t)
 	file, address := consensusKey('b')
 	for _, name := range []string{"signing", "copy"} {
-		w.create(secret(name, v1alpha1.SecretKeySigningKey, file))
+		w.Create(secret(name, v1alpha1.SecretKeySigningKey, file))
 	}
-	w.create(secret("nodekey", v1alpha1.SecretKeyNodeKey, nodeKey('n')))
-	w.create(secret("nodekey2", v1alpha1.SecretKeyNodeKey, nodeKey('m')))
+	w.Create(secret("nodekey", v1alpha1.SecretKeyNodeKey, nodeKey('n')))
+	w.Create(secret("nodekey2", v1alpha1.SecretKeyNodeKey, nodeKey('m')))
 	w.bringUp(validator("first", "signing", "nodekey"))
-	w.create(validator("second", "copy", "nodekey2"))
+	w.Create(validator("second", "copy", "nodekey2"))
 	n := w.await("second", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionSigningKeyReady, metav1.ConditionFalse, v1alpha1.ReasonKeyInUse)
 	})
-	wantMessage(t, n, v1alpha1.ConditionSigningKeyReady, w.ns+"/first")
+	wantMessage(t, n, v1alpha1.ConditionSigningKeyReady, w.NS+"/first")
 	w.awaitEvent(events.KeyInUse)
 	if n.Status.StatefulSet != nil {
 		t.Error("a StatefulSet was made for a node that must not sign")
 	}
 
 	// The first node's pod takes its time to stop; until it is gone the key stays its own.
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Pod: "first-0"}, podsim.Behaviour{StopDelay: 2e9})
+	w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "first-0"}, podsim.Behaviour{StopDelay: 2e9})
 	first := w.node("first")
-	w.delete(first)
+	w.Delete(first)
 	lease := &coordinationv1.Lease{}
 	w.awaitPod("first-0", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
-	w.get(task.ReservationName(address), lease)
+	w.Get(task.ReservationName(address), lease)
 	if *lease.Spec.HolderIdentity != string(first.UID) {
 		t.Errorf("the key was given back while the pod was still there: %+v", lease.Spec)
 	}
 	second := w.await("second", settled)
 	pods := &corev1.PodList{}
-	if err := w.Client.List(t.Context(), pods, client.InNamespace(w.ns), client.MatchingLabels{v1alpha1.LabelNode: "first"}); err != nil {
+	if err := w.Client.List(t.Context(), pods, client.InNamespace(w.NS), client.MatchingLabels{v1alpha1.LabelNode: "first"}); err != nil {
 		t.Fatal(err)
 	}
 	if len(pods.Items) > 0 || second.Status.ConsensusAddress != address {
 		t.Errorf("%d pods of the first node left, address %s", len(pods.Items), second.Status.ConsensusAddress)
 	}
-	w.get(task.ReservationName(address), lease)
+	w.Get(task.ReservationName(address), lease)
 	if *lease.Spec.HolderIdentity != string(second.UID) {
 		t.Errorf("the key is held by %s", *lease.Spec.HolderIdentity)
 	}
@@ -128,8 +128,8 @@ func TestConsensusKey_SwappedInTheSecret_IsRefusedAtTheNextUpdate(t *testing.T) 
 	w := newOperatedWorld(t)
 	file, _ := consensusKey('c')
 	signing := secret("signing", v1alpha1.SecretKeySigningKey, file)
-	w.create(signing)
-	w.create(secret("nodekey", v1alpha1.SecretKeyNodeKey, nodeKey('n')))
+	w.Create(signing)
+	w.Create(secret("nodekey", v1alpha1.SecretKeyNodeKey, nodeKey('n')))
 	w.bringUp(validator("v", "signing", "nodekey"))
 	other, _ := consensusKey('d')
 	w.patch(signing, func() { signing.Data[v1alpha1.SecretKeySigningKey] = other })
@@ -153,10 +153,10 @@ func TestOperatorKeyring_IsChecked(t *testing.T) {
 	n.Spec.Validator = &v1alpha1.ValidatorSpec{OperatorKeyring: &v1alpha1.OperatorKeyringSource{Secret: &v1alpha1.OperatorKeyringSecret{
 		SecretName: "keyring", PassphraseSecretRef: v1alpha1.SecretKeyRef{SecretName: "passphrase", Key: "p"},
 	}}}
-	w.create(n)
-	w.create(secret("passphrase", "p", []byte("secret")))
+	w.Create(n)
+	w.Create(secret("passphrase", "p", []byte("secret")))
 	keyring := secret("keyring", "other.info", []byte("x"))
-	w.create(keyring)
+	w.Create(keyring)
 	got := w.await("v", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionOperatorKeyringReady, metav1.ConditionFalse, v1alpha1.ReasonOperatorKeyringInvalid)
 	})

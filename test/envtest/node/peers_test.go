@@ -22,7 +22,7 @@ func TestPeers_ByLabel_FollowTheFleet(t *testing.T) {
 	peer.Labels = map[string]string{"team": "sei"}
 	w.bringUp(peer)
 	got := w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && len(n.Status.ResolvedPeers) == 1 })
-	want := w.sidecars.NodeID(w.key("peer")) + "@peer-0.peer." + w.ns + ".svc.cluster.local:26656"
+	want := w.Sidecars.NodeID(w.Key("peer")) + "@peer-0.peer." + w.NS + ".svc.cluster.local:26656"
 	if got.Status.ResolvedPeers[0] != want {
 		t.Errorf("peers %v, want %s", got.Status.ResolvedPeers, want)
 	}

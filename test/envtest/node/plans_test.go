@@ -21,9 +21,9 @@ import (
 // operator are recorded in order: the first status write comes before anything is made.
 func TestD1_Plan_IsStoredBeforeItsFirstSideEffect(t *testing.T) {
 	w := newOperatedWorld(t)
-	mark := w.recorder.Mark()
+	mark := w.Recorder.Mark()
 	w.bringUp(fullNode("n"))
-	writes := w.recorder.Since(mark).Writes().In(w.ns).Without("events")
+	writes := w.Recorder.Since(mark).Writes().In(w.NS).Without("events")
 	order := make([]string, 0, len(writes))
 	for _, r := range writes {
 		order = append(order, r.Verb+" "+r.Target())
@@ -39,8 +39,8 @@ func TestD1_Plan_IsStoredBeforeItsFirstSideEffect(t *testing.T) {
 // D4: a failed sidecar task is seen as failed, retried under a new id, and named.
 func TestD4_FailedSidecarTask_IsRetriedUnderANewIDAndNamed(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.sidecars.Program(w.key("n"), api.ConfigureGenesis, sidecarsim.Outcome{Error: errors.New("bucket is not reachable"), Times: 1})
-	w.create(fullNode("n"))
+	w.Sidecars.Program(w.Key("n"), api.ConfigureGenesis, sidecarsim.Outcome{Error: errors.New("bucket is not reachable"), Times: 1})
+	w.Create(fullNode("n"))
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
 		task := plan.Find(n.Status.Plan, planner.TaskConfigureGenesis)
 		return task != nil && task.RetryCount == 1
@@ -52,12 +52,12 @@ func TestD4_FailedSidecarTask_IsRetriedUnderANewIDAndNamed(t *testing.T) {
 	wantMessage(t, n, v1alpha1.ConditionPlanInProgress, "configure-genesis: attempt 2 follows: bucket is not reachable")
 	w.await("n", settled)
 	ids := map[string]bool{}
-	for _, r := range w.sidecars.Requests(w.key("n")) {
+	for _, r := range w.Sidecars.Requests(w.Key("n")) {
 		if r.Type == api.ConfigureGenesis {
 			ids[r.Task] = true
 		}
 	}
-	if got := count(w.sidecars.Submissions(w.key("n")), api.ConfigureGenesis); got != 2 || len(ids) != 2 {
+	if got := count(w.Sidecars.Submissions(w.Key("n")), api.ConfigureGenesis); got != 2 || len(ids) != 2 {
 		t.Errorf("%d submissions under %d ids, want 2 and 2", got, len(ids))
 	}
 }
@@ -65,10 +65,10 @@ func TestD4_FailedSidecarTask_IsRetriedUnderANewIDAndNamed(t *testing.T) {
 // D5, D6: a terminal failure names the task and its error; Failed is no dead end.
 func TestD6_FailedNode_RecoversByRetryAndBySpecChange(t *testing.T) {
 	w := newOperatedWorld(t)
-	repair := w.sidecars.Program(w.key("n"), api.ConfigApply, sidecarsim.Outcome{
+	repair := w.Sidecars.Program(w.Key("n"), api.ConfigApply, sidecarsim.Outcome{
 		Error: api.Terminal(api.CodeInvalidParams, errors.New("config validation failed: no such key")),
 	})
-	w.create(fullNode("n"))
+	w.Create(fullNode("n"))
 	failed := func(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeFailed && n.Status.Plan == nil }
 	n := w.await("n", failed)
 	if n.Status.LastPlan.FailedTask != planner.TaskConfigApply || !strings.Contains(n.Status.LastPlan.Error, "no such key") {
@@ -96,10 +96,10 @@ func TestD6_FailedNode_RecoversByRetryAndBySpecChange(t *testing.T) {
 // A spec edit while the first plan hangs on a bad image starts over with the new one.
 func TestInit_BadImage_IsRepairedByEditingTheSpec(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.sim.Rule(imageMatch(w.ns, "seid:typo"), pullError())
+	w.Pods.Rule(imageMatch(w.NS, "seid:typo"), pullError())
 	node := fullNode("n")
 	node.Spec.Image = "seid:typo"
-	w.create(node)
+	w.Create(node)
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonImagePullFailed)
 	})
@@ -124,8 +124,8 @@ func TestSidecarTrouble_IsWaitedOutAndSaysSo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newOperatedWorld(t)
-			repair := w.sidecars.Break(w.key("n"), c.fault)
-			w.create(fullNode("n"))
+			repair := w.Sidecars.Break(w.Key("n"), c.fault)
+			w.Create(fullNode("n"))
 			n := w.await("n", func(n *v1alpha1.SeiNode) bool {
 				return is(n, v1alpha1.ConditionPlanInProgress, metav1.ConditionTrue, v1alpha1.ReasonPlanWaiting) &&
 					n.Status.Plan.Tasks[3].Message != "" && !strings.Contains(n.Status.Plan.Tasks[3].Message, "waiting for the pod")
@@ -134,7 +134,7 @@ func TestSidecarTrouble_IsWaitedOutAndSaysSo(t *testing.T) {
 			repair()
 			w.await("n", settled)
 			for _, task := range []api.TaskType{api.ConfigureGenesis, api.ConfigApply, api.MarkReady} {
-				if got := count(w.sidecars.Submissions(w.key("n")), task); got != 1 && c.fault.AfterEffect == false {
+				if got := count(w.Sidecars.Submissions(w.Key("n")), task); got != 1 && c.fault.AfterEffect == false {
 					t.Errorf("%s was accepted %d times", task, got)
 				}
 			}
@@ -144,13 +144,13 @@ func TestSidecarTrouble_IsWaitedOutAndSaysSo(t *testing.T) {
 
 func TestSidecarThatLosesItsStore_GetsTheTaskAgain(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.sidecars.Program(w.key("n"), api.ConfigureGenesis, sidecarsim.Outcome{Hang: true, Times: 1})
-	w.create(fullNode("n"))
+	w.Sidecars.Program(w.Key("n"), api.ConfigureGenesis, sidecarsim.Outcome{Hang: true, Times: 1})
+	w.Create(fullNode("n"))
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
 		task := plan.Find(n.Status.Plan, planner.TaskConfigureGenesis)
 		return task != nil && task.SubmittedAt != nil
 	})
-	if err := w.sidecars.LoseStore(w.key("n")); err != nil {
+	if err := w.Sidecars.LoseStore(w.Key("n")); err != nil {
 		t.Fatal(err)
 	}
 	w.await("n", settled)
@@ -159,17 +159,17 @@ func TestSidecarThatLosesItsStore_GetsTheTaskAgain(t *testing.T) {
 // The operator can be restarted at any time and goes on where it was.
 func TestOperatorRestart_InTheMiddleOfAPlan_GoesOnWithIt(t *testing.T) {
 	w := newOperatedWorld(t)
-	release := w.sim.Rule(podMatch(w.ns, "n-0", "sidecar"), holdContainer())
-	w.create(fullNode("n"))
+	release := w.Pods.Rule(podMatch(w.NS, "n-0", "sidecar"), holdContainer())
+	w.Create(fullNode("n"))
 	before := w.await("n", func(n *v1alpha1.SeiNode) bool { return n.Status.Plan != nil && n.Status.StatefulSet != nil })
-	w.restartOperator()
+	w.RestartOperator()
 	release()
 	n := w.await("n", settled)
 	if n.Status.LastPlan.ID != before.Status.Plan.ID {
 		t.Errorf("plan %s was given up for %s", before.Status.Plan.ID, n.Status.LastPlan.ID)
 	}
 	for _, task := range []api.TaskType{api.ConfigureGenesis, api.ConfigApply, api.MarkReady} {
-		if got := count(w.sidecars.Submissions(w.key("n")), task); got != 1 {
+		if got := count(w.Sidecars.Submissions(w.Key("n")), task); got != 1 {
 			t.Errorf("%s was submitted %d times", task, got)
 		}
 	}
@@ -180,16 +180,16 @@ func TestNodeLoss_IsUnknownAndNothingIsForced(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
 	pod := &corev1.Pod{}
-	w.get("n-0", pod)
-	mark := w.recorder.Mark()
-	if err := w.sim.LoseNode(t.Context(), pod.Spec.NodeName); err != nil {
+	w.Get("n-0", pod)
+	mark := w.Recorder.Mark()
+	if err := w.Pods.LoseNode(t.Context(), pod.Spec.NodeName); err != nil {
 		t.Fatal(err)
 	}
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown)
 	})
-	w.recorder.Since(mark).In(w.ns).Verb("delete").RequireNone(t, "deletes after a node was lost")
-	if err := w.sim.RestoreNode(t.Context(), pod.Spec.NodeName); err != nil {
+	w.Recorder.Since(mark).In(w.NS).Verb("delete").RequireNone(t, "deletes after a node was lost")
+	if err := w.Pods.RestoreNode(t.Context(), pod.Spec.NodeName); err != nil {
 		t.Fatal(err)
 	}
 	w.await("n", settled)
@@ -202,19 +202,19 @@ func TestColdStart_SettledNodes_WritesNothing(t *testing.T) {
 	for _, name := range names {
 		w.bringUp(fullNode(name))
 	}
-	w.stop()
-	mark := w.recorder.Mark()
-	w.startOperator()
+	w.Stop()
+	mark := w.Recorder.Mark()
+	w.StartOperator()
 	for _, name := range names {
-		w.eventually("a look at "+name, func() bool { return lastProbe(w, name).After(time.Now().Add(-time.Minute)) })
+		w.Eventually("a look at "+name, func() bool { return lastProbe(w, name).After(time.Now().Add(-time.Minute)) })
 		w.forceReconciles(name, 2)
 	}
-	w.recorder.Since(mark).Writes().In(w.ns).RequireNone(t, "writes after a cold start")
+	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes after a cold start")
 }
 
-func lastProbe(w *world, name string) time.Time {
+func lastProbe(w nodes, name string) time.Time {
 	var last time.Time
-	for _, r := range w.sidecars.Requests(w.key(name)) {
+	for _, r := range w.Sidecars.Requests(w.Key(name)) {
 		if r.Path == "/v0/healthz" {
 			last = r.Time
 		}

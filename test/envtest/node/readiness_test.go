@@ -18,18 +18,18 @@ import (
 )
 
 // awaitEvent waits until the operator told of something.
-func (w *world) awaitEvent(reason events.Reason) {
-	w.t.Helper()
-	envtest.WaitForList(w.t, w.Env, &eventsv1.EventList{}, func(list *eventsv1.EventList) bool {
+func (w nodes) awaitEvent(reason events.Reason) {
+	w.T.Helper()
+	envtest.WaitForList(w.T, w.Env, &eventsv1.EventList{}, func(list *eventsv1.EventList) bool {
 		return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason == string(reason) })
-	}, client.InNamespace(w.ns))
+	}, client.InNamespace(w.NS))
 }
 
-func (w *world) countEvents(reason events.Reason) int {
-	w.t.Helper()
+func (w nodes) countEvents(reason events.Reason) int {
+	w.T.Helper()
 	list := &eventsv1.EventList{}
-	if err := w.Client.List(w.t.Context(), list, client.InNamespace(w.ns)); err != nil {
-		w.t.Fatal(err)
+	if err := w.Client.List(w.T.Context(), list, client.InNamespace(w.NS)); err != nil {
+		w.T.Fatal(err)
 	}
 	n := 0
 	for _, e := range list.Items {
@@ -57,8 +57,8 @@ func TestB1_ReplacedPod_GetsItsGateOpenedAgain(t *testing.T) {
 	w.bringUp(fullNode("n"))
 	for range 2 {
 		pod := &corev1.Pod{}
-		w.get("n-0", pod)
-		w.delete(pod)
+		w.Get("n-0", pod)
+		w.Delete(pod)
 		envtest.WaitReplaced(t, w.Env, pod, podReady)
 		w.await("n", settled)
 	}
@@ -68,12 +68,12 @@ func TestB1_ReplacedPod_GetsItsGateOpenedAgain(t *testing.T) {
 		t.Errorf("last plan %+v", n.Status.LastPlan)
 	}
 	ids := map[string]bool{}
-	for _, r := range w.sidecars.Requests(w.key("n")) {
+	for _, r := range w.Sidecars.Requests(w.Key("n")) {
 		if r.Type == api.MarkReady {
 			ids[r.Task] = true
 		}
 	}
-	if got := count(w.sidecars.Submissions(w.key("n")), api.MarkReady); got != 3 || len(ids) != 3 {
+	if got := count(w.Sidecars.Submissions(w.Key("n")), api.MarkReady); got != 3 || len(ids) != 3 {
 		t.Errorf("%d submissions of mark-ready with %d ids, want 3 and 3", got, len(ids))
 	}
 }
@@ -87,7 +87,7 @@ func podReady(p *corev1.Pod) bool {
 func TestB1_SidecarContainerKilled_GetsItsGateOpenedAgain(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
-	if err := w.sim.Kill(w.ns, "n-0", "sidecar", 137); err != nil {
+	if err := w.Pods.Kill(w.NS, "n-0", "sidecar", 137); err != nil {
 		t.Fatal(err)
 	}
 	w.awaitEvent(events.SidecarReadinessRestored)
@@ -100,7 +100,7 @@ func TestB3_HungSidecar_StartsNothingAndBlocksNobody(t *testing.T) {
 	w.bringUp(fullNode("hung"))
 	w.bringUp(fullNode("well"))
 	before := w.node("hung").Status.LastPlan.ID
-	repair := w.sidecars.Break(w.key("hung"), sidecarsim.Fault{Hang: true})
+	repair := w.Sidecars.Break(w.Key("hung"), sidecarsim.Fault{Hang: true})
 	w.edit("hung", func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{"look": "again"} })
 	w.await("hung", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionSidecarReady, metav1.ConditionUnknown, v1alpha1.ReasonSidecarUnreachable)
@@ -124,7 +124,7 @@ func TestB4_ImageChange_NeedsNoSecondMarkReady(t *testing.T) {
 	if n.Status.LastPlan.Reason != planner.ReasonImageChanged {
 		t.Errorf("last plan %+v", n.Status.LastPlan)
 	}
-	if got := count(w.sidecars.Submissions(w.key("n")), api.MarkReady); got != 2 {
+	if got := count(w.Sidecars.Submissions(w.Key("n")), api.MarkReady); got != 2 {
 		t.Errorf("%d submissions of mark-ready, want one per plan", got)
 	}
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -9,23 +10,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
-func (w *world) statefulSet(name string) *appsv1.StatefulSet {
-	w.t.Helper()
+func (w nodes) statefulSet(name string) *appsv1.StatefulSet {
+	w.T.Helper()
 	sts := &appsv1.StatefulSet{}
-	w.get(name, sts)
+	w.Get(name, sts)
 	return sts
 }
 
-func (w *world) patch(obj client.Object, change func()) {
-	w.t.Helper()
+func (w nodes) patch(obj client.Object, change func()) {
+	w.T.Helper()
 	before := obj.DeepCopyObject().(client.Object)
 	change()
-	if err := w.Client.Patch(w.t.Context(), obj, client.MergeFrom(before)); err != nil {
-		w.t.Fatal(err)
+	if err := w.Client.Patch(w.T.Context(), obj, client.MergeFrom(before)); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -55,8 +57,8 @@ func TestC1_StatefulSetThatNobodyControls_IsAdopted(t *testing.T) {
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "seid", Image: "old"}}}},
 		},
 	}
-	w.create(old)
-	w.startOperator()
+	w.Create(old)
+	w.StartOperator()
 	n := w.bringUp(fullNode("n"))
 	if n.Status.StatefulSet.UID != old.UID || !metav1.IsControlledBy(w.statefulSet("n"), n) {
 		t.Errorf("recorded %+v, want the adopted %s", n.Status.StatefulSet, old.UID)
@@ -67,7 +69,7 @@ func TestC1_StatefulSetThatNobodyControls_IsAdopted(t *testing.T) {
 func TestC1_StatefulSetOfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}
-	w.create(owner)
+	w.Create(owner)
 	labels := map[string]string{"app": "other"}
 	theirs := &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "n", OwnerReferences: []metav1.OwnerReference{{
@@ -79,9 +81,9 @@ func TestC1_StatefulSetOfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}}},
 		},
 	}
-	w.create(theirs)
-	w.startOperator()
-	w.create(fullNode("n"))
+	w.Create(theirs)
+	w.StartOperator()
+	w.Create(fullNode("n"))
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionPlanInProgress, metav1.ConditionTrue, v1alpha1.ReasonPlanWaiting)
 	})
@@ -91,7 +93,33 @@ func TestC1_StatefulSetOfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	}
 	w.awaitEvent(events.StatefulSetNotOurs)
 	// The cause goes away, and the node comes up without a person.
-	w.delete(theirs)
+	w.Delete(theirs)
+	w.await("n", settled)
+}
+
+// C1, bad input: somebody else's pod has the name of the node's, so the StatefulSet cannot make it.
+func TestC1_PodOfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
+	w := newOperatedWorld(t)
+	theirs := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "n-0", Labels: map[string]string{"app": "other"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}},
+	}
+	w.Create(theirs)
+	w.Create(fullNode("n"))
+	const words = "pod n-0 was made by somebody else: delete it, or give the node another name"
+	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
+		c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionPlanInProgress)
+		return c != nil && c.Reason == v1alpha1.ReasonPlanWaiting && strings.Contains(c.Message, words)
+	})
+	if n.Status.CurrentImage != "" || n.Status.Phase == v1alpha1.NodeRunning {
+		t.Errorf("their pod was taken for ours: %+v", n.Status)
+	}
+	now := &corev1.Pod{}
+	w.Get("n-0", now)
+	if now.UID != theirs.UID || now.DeletionTimestamp != nil {
+		t.Error("their pod was touched")
+	}
+	w.Delete(theirs)
 	w.await("n", settled)
 }
 
@@ -100,7 +128,7 @@ func TestC2_DeletedStatefulSet_IsMadeAgain(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
 	old := w.statefulSet("n")
-	w.delete(old)
+	w.Delete(old)
 	fresh := envtest.WaitReplaced(t, w.Env, old, func(*appsv1.StatefulSet) bool { return true })
 	w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && n.Status.StatefulSet.UID == fresh.UID })
 	w.awaitEvent(events.StatefulSetRecreated)
@@ -110,20 +138,20 @@ func TestC2_DeletedStatefulSet_IsMadeAgain(t *testing.T) {
 func TestC3_Impostor_IsRemovedOnceAndNeverAgain(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
-	w.stop()
+	w.Stop()
 	old := w.statefulSet("n")
 	impostor := old.DeepCopy()
-	w.delete(old)
-	envtest.WaitGone[appsv1.StatefulSet](t, w.Env, w.ns, "n")
-	impostor.ObjectMeta = metav1.ObjectMeta{Name: "n", Namespace: w.ns, Labels: old.Labels, OwnerReferences: old.OwnerReferences}
-	w.create(impostor)
-	mark := w.recorder.Mark()
-	w.startOperator()
+	w.Delete(old)
+	envtest.WaitGone[appsv1.StatefulSet](t, w.Env, w.NS, "n")
+	impostor.ObjectMeta = metav1.ObjectMeta{Name: "n", Namespace: w.NS, Labels: old.Labels, OwnerReferences: old.OwnerReferences}
+	w.Create(impostor)
+	mark := w.Recorder.Mark()
+	w.StartOperator()
 	fresh := envtest.WaitReplaced(t, w.Env, impostor, func(s *appsv1.StatefulSet) bool { return s.DeletionTimestamp == nil })
 	w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && n.Status.StatefulSet.UID == fresh.UID })
 	w.awaitEvent(events.ImpostorDeleted)
 	w.forceReconciles("n", 5)
-	if deletes := w.recorder.Since(mark).In(w.ns).Of("statefulsets").Verb("delete"); len(deletes) != 1 {
+	if deletes := w.Recorder.Since(mark).In(w.NS).Of("statefulsets").Verb("delete"); len(deletes) != 1 {
 		t.Errorf("%d deletes of StatefulSets, want 1:\n%s", len(deletes), deletes.Table())
 	}
 	if w.statefulSet("n").UID != fresh.UID {
@@ -136,7 +164,7 @@ func TestC4_Paused_StopsThePodAndBack(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Paused = true })
-	envtest.WaitGone[corev1.Pod](t, w.Env, w.ns, "n-0")
+	envtest.WaitGone[corev1.Pod](t, w.Env, w.NS, "n-0")
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionPaused, metav1.ConditionTrue, v1alpha1.ReasonPaused) &&
 			is(n, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonPaused)
@@ -146,7 +174,7 @@ func TestC4_Paused_StopsThePodAndBack(t *testing.T) {
 
 	sts := w.statefulSet("n")
 	w.patch(sts, func() { sts.Spec.Replicas = new(int32(0)) })
-	envtest.WaitFor(t, w.Env, w.ns, "n", func(s *appsv1.StatefulSet) bool {
+	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
 		return s != nil && s.Generation > sts.Generation && *s.Spec.Replicas == 1
 	})
 	w.await("n", settled)
@@ -155,11 +183,11 @@ func TestC4_Paused_StopsThePodAndBack(t *testing.T) {
 // C4: pausing in the middle of a plan freezes it, and unpausing goes on with it.
 func TestC4_PausedInTheMiddleOfAPlan_GoesOnWithIt(t *testing.T) {
 	w := newOperatedWorld(t)
-	held := w.sim.Rule(podMatch(w.ns, "n-0", "sidecar"), holdContainer())
-	w.create(fullNode("n"))
+	held := w.Pods.Rule(podMatch(w.NS, "n-0", "sidecar"), holdContainer())
+	w.Create(fullNode("n"))
 	before := w.await("n", func(n *v1alpha1.SeiNode) bool { return n.Status.Plan != nil && n.Status.StatefulSet != nil })
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Paused = true })
-	envtest.WaitGone[corev1.Pod](t, w.Env, w.ns, "n-0")
+	envtest.WaitGone[corev1.Pod](t, w.Env, w.NS, "n-0")
 	held()
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Paused = false })
 	n := w.await("n", settled)
@@ -175,7 +203,7 @@ func TestC5_C6_Defaulting_CausesNoWrite(t *testing.T) {
 	w.bringUp(fullNode("n"))
 	before := w.statefulSet("n")
 	w.forceReconciles("n", 3)
-	w.restartOperator()
+	w.RestartOperator()
 	w.forceReconciles("n", 3)
 	after := w.statefulSet("n")
 	if before.Generation != after.Generation || before.Status.UpdateRevision != after.Status.UpdateRevision {
@@ -190,7 +218,7 @@ func TestHandEditedTemplate_IsPutBack(t *testing.T) {
 	w.bringUp(fullNode("n"))
 	sts := w.statefulSet("n")
 	w.patch(sts, func() { sts.Spec.Template.Spec.Containers[0].Image = "evil:1" })
-	envtest.WaitFor(t, w.Env, w.ns, "n", func(s *appsv1.StatefulSet) bool {
+	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
 		return s != nil && s.Generation > sts.Generation && s.Spec.Template.Spec.Containers[0].Image == "seid:a"
 	})
 	w.await("n", settled)
@@ -202,7 +230,7 @@ func TestC7_StatusOfStatefulSets_IsNeverWritten(t *testing.T) {
 	w.bringUp(fullNode("n"))
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 	w.await("n", settled)
-	w.recorder.All().Writes().Of("statefulsets/status").RequireNone(t, "writes of a StatefulSet's status")
+	w.Recorder.All().Writes().Of("statefulsets/status").RequireNone(t, "writes of a StatefulSet's status")
 }
 
 // An operator that renders another template says so and rolls nothing; the annotation
@@ -211,17 +239,17 @@ func TestOperatorUpgrade_ShowsAPendingRestartAndRollsNothing(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
 	pod := &corev1.Pod{}
-	w.get("n-0", pod)
+	w.Get("n-0", pod)
 	generation := w.statefulSet("n").Generation
-	w.stop()
-	w.platform.Images.Sidecar = "sidecar:2"
-	w.startOperator()
+	w.Stop()
+	w.Platform.Images.Sidecar = "sidecar:2"
+	w.StartOperator()
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionNodeUpdateInProgress, metav1.ConditionFalse, v1alpha1.ReasonPendingRestart)
 	})
 	w.forceReconciles("n", 3)
 	same := &corev1.Pod{}
-	w.get("n-0", same)
+	w.Get("n-0", same)
 	if got := w.statefulSet("n").Generation; got != generation || same.UID != pod.UID {
 		t.Fatalf("generation %d became %d, pod %s became %s", generation, got, pod.UID, same.UID)
 	}
@@ -236,11 +264,11 @@ func TestOperatorUpgrade_ShowsAPendingRestartAndRollsNothing(t *testing.T) {
 func TestOperatorUpgrade_PausingKeepsTheOldTemplate(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
-	w.stop()
-	w.platform.Images.Sidecar = "sidecar:2"
-	w.startOperator()
+	w.Stop()
+	w.Platform.Images.Sidecar = "sidecar:2"
+	w.StartOperator()
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Paused = true })
-	envtest.WaitGone[corev1.Pod](t, w.Env, w.ns, "n-0")
+	envtest.WaitGone[corev1.Pod](t, w.Env, w.NS, "n-0")
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Paused = false })
 	if n := w.await("n", settled); n.Status.CurrentSidecarImage != "sidecar:1" {
 		t.Errorf("the pod runs %s", n.Status.CurrentSidecarImage)

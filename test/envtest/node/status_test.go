@@ -26,54 +26,20 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
-// patches reads the counter of status patches from the registry that /metrics serves.
-func (w *world) patches(name string, result statuspatch.Result) float64 {
-	w.t.Helper()
-	families, err := ctrlmetrics.Registry.Gather()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, f := range families {
-		if f.GetName() != metrics.NameNodeStatusPatches {
-			continue
-		}
-		for _, m := range f.GetMetric() {
-			labels := map[string]string{}
-			for _, l := range m.GetLabel() {
-				labels[l.GetName()] = l.GetValue()
-			}
-			if labels["namespace"] == w.ns && labels["name"] == name && labels["result"] == string(result) {
-				return m.GetCounter().GetValue()
-			}
-		}
-	}
-	return 0
+// patches counts the status patches of one object.
+func (w nodes) patches(name string, result statuspatch.Result) float64 {
+	w.T.Helper()
+	return w.Patches(metrics.NameNodeStatusPatches, name, result)
 }
 
 // forceReconciles makes the operator look at a node n times, one after the other, by
 // an annotation that means nothing, and returns when the last look is over.
-func (w *world) forceReconciles(name string, n int) {
-	w.t.Helper()
+func (w nodes) forceReconciles(name string, n int) {
+	w.T.Helper()
 	for i := range n {
 		seen := w.patches(name, statuspatch.Noop)
 		w.edit(name, func(node *v1alpha1.SeiNode) { node.Annotations = map[string]string{"forced": fmt.Sprint(i)} })
-		w.eventually("another reconcile", func() bool { return w.patches(name, statuspatch.Noop) > seen })
-	}
-}
-
-// eventually waits for something that no watch tells of.
-func (w *world) eventually(what string, condition func() bool) {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), envtest.WaitTimeout)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-ctx.Done():
-			w.t.Fatalf("waiting for %s: %v", what, ctx.Err())
-		case <-tick.C:
-		}
+		w.Eventually("another reconcile", func() bool { return w.patches(name, statuspatch.Noop) > seen })
 	}
 }
 
@@ -83,11 +49,11 @@ func TestA1_A4_SettledNode_FiftyReconcilesCauseNoWrite(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
 	w.forceReconciles("n", 1) // a write is counted a moment after it can be seen
-	changed, mark := w.patches("n", statuspatch.Changed), w.recorder.Mark()
+	changed, mark := w.patches("n", statuspatch.Changed), w.Recorder.Mark()
 	before := w.patches("n", statuspatch.Noop)
 	w.forceReconciles("n", 50)
-	w.recorder.Since(mark).Writes().In(w.ns).RequireNone(t, "writes of a settled node")
-	w.recorder.Since(mark).Reads().In(w.ns).RequireNone(t, "reads of a settled node")
+	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled node")
+	w.Recorder.Since(mark).Reads().In(w.NS).RequireNone(t, "reads of a settled node")
 	if got := w.patches("n", statuspatch.Changed); got != changed || changed == 0 {
 		t.Errorf("changed patches went from %v to %v", changed, got)
 	}
@@ -118,15 +84,15 @@ func TestA2_ImageChange_ChangedPatchesRiseAndStandStill(t *testing.T) {
 func TestA3_DeletedNode_LeavesNoSeries(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
-	w.delete(w.node("n"))
-	envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.ns, "n")
-	w.eventually("the series to go", func() bool {
+	w.Delete(w.node("n"))
+	envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, "n")
+	w.Eventually("the series to go", func() bool {
 		text, err := testutil.GatherAndFormat(ctrlmetrics.Registry, expfmt.TypeTextPlain)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if strings.Contains(line, `namespace="`+w.ns+`"`) && strings.Contains(line, `name="n"`) {
+			if strings.Contains(line, `namespace="`+w.NS+`"`) && strings.Contains(line, `name="n"`) {
 				return false
 			}
 		}
@@ -138,10 +104,10 @@ func TestA3_DeletedNode_LeavesNoSeries(t *testing.T) {
 // is locked to what it read. The same race with a blind server-side apply is lost: that
 // is what this test would look like without the lock.
 func TestA6_TwoReconcilesAtOnce_OnePlanIsCreated(t *testing.T) {
-	race := func(t *testing.T, write func(ctx context.Context, w *world, read *v1alpha1.SeiNode, p *v1alpha1.TaskPlan) error) (won int) {
+	race := func(t *testing.T, write func(ctx context.Context, w nodes, read *v1alpha1.SeiNode, p *v1alpha1.TaskPlan) error) (won int) {
 		t.Helper()
 		w := newWorld(t)
-		w.create(fullNode("n"))
+		w.Create(fullNode("n"))
 		read := w.node("n")
 		var mu sync.Mutex
 		var wg sync.WaitGroup
@@ -163,7 +129,7 @@ func TestA6_TwoReconcilesAtOnce_OnePlanIsCreated(t *testing.T) {
 
 	t.Run("our writer", func(t *testing.T) {
 		writer := statuspatch.NewWriter(nil)
-		won := race(t, func(ctx context.Context, w *world, read *v1alpha1.SeiNode, p *v1alpha1.TaskPlan) error {
+		won := race(t, func(ctx context.Context, w nodes, read *v1alpha1.SeiNode, p *v1alpha1.TaskPlan) error {
 			snapshot := writer.New(read)
 			read.Status.Plan = p
 			result, err := snapshot.Patch(ctx, w.Client, read)
@@ -186,7 +152,7 @@ func TestA6_TwoReconcilesAtOnce_OnePlanIsCreated(t *testing.T) {
 }
 
 // blindApply is what we do not do: apply one's own status without a lock.
-func blindApply(ctx context.Context, w *world, read *v1alpha1.SeiNode, p *v1alpha1.TaskPlan) error {
+func blindApply(ctx context.Context, w nodes, read *v1alpha1.SeiNode, p *v1alpha1.TaskPlan) error {
 	obj := &v1alpha1.SeiNode{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.KindSeiNode},
 		ObjectMeta: metav1.ObjectMeta{Namespace: read.Namespace, Name: read.Name},
@@ -208,12 +174,12 @@ func blindApply(ctx context.Context, w *world, read *v1alpha1.SeiNode, p *v1alph
 // A6 in the running operator: two operators at once on one node submit nothing twice.
 func TestA6_TwoOperatorsAtOnce_NothingIsDoneTwice(t *testing.T) {
 	w := newOperatedWorld(t)
-	first := w.stop
-	w.startOperator()
+	first := w.Stop
+	w.StartOperator()
 	defer first()
 	w.bringUp(fullNode("n"))
 	ids := map[string]map[string]bool{}
-	for _, r := range w.sidecars.Requests(w.key("n")) {
+	for _, r := range w.Sidecars.Requests(w.Key("n")) {
 		if r.Task == "" || r.Status != http.StatusCreated {
 			continue
 		}
@@ -236,11 +202,11 @@ func TestA1_StatusPatches_AreOnTheManagersMetricsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.metricsAddress = listener.Addr().String()
+	w.MetricsAddress = listener.Addr().String()
 	_ = listener.Close()
-	w.startOperator()
+	w.StartOperator()
 	w.bringUp(fullNode("n"))
-	resp, err := http.Get("http://" + w.metricsAddress + "/metrics")
+	resp, err := http.Get("http://" + w.MetricsAddress + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +215,7 @@ func TestA1_StatusPatches_AreOnTheManagersMetricsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`%s{name="n",namespace=%q,result="changed"}`, metrics.NameNodeStatusPatches, w.ns)
+	want := fmt.Sprintf(`%s{name="n",namespace=%q,result="changed"}`, metrics.NameNodeStatusPatches, w.NS)
 	if !strings.Contains(string(page), want) {
 		t.Errorf("%s is not on the page", want)
 	}

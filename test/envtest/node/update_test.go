@@ -39,7 +39,7 @@ func TestC8_ImageChange_ReplacesThePodAndRecordsWhatRuns(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
 	old := &corev1.Pod{}
-	w.get("n-0", old)
+	w.Get("n-0", old)
 	w.edit("n", func(n *v1alpha1.SeiNode) {
 		n.Spec.Image = "seid:b"
 		n.Spec.Sidecar = &v1alpha1.SidecarSpec{Image: "sidecar:2"}
@@ -52,7 +52,7 @@ func TestC8_ImageChange_ReplacesThePodAndRecordsWhatRuns(t *testing.T) {
 		return settled(n)
 	})
 	pod := &corev1.Pod{}
-	w.get("n-0", pod)
+	w.Get("n-0", pod)
 	if pod.UID == old.UID || seen.Status.PodTemplateHash != seen.Status.LastPlan.Target.PodTemplateHash {
 		t.Errorf("pod %s, template %s", pod.UID, seen.Status.PodTemplateHash)
 	}
@@ -66,7 +66,7 @@ func TestC9_Rollback_ABA(t *testing.T) {
 		w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = image })
 		w.await("n", settled)
 		pod := &corev1.Pod{}
-		w.get("n-0", pod)
+		w.Get("n-0", pod)
 		if got := pod.Spec.Containers[0].Image; got != image {
 			t.Fatalf("the pod runs %s, want %s", got, image)
 		}
@@ -84,8 +84,8 @@ func TestC9_SecondChangeInTheMiddle_Converges(t *testing.T) {
 			w := newOperatedWorld(t)
 			w.bringUp(fullNode("n"))
 			old := &corev1.Pod{}
-			w.get("n-0", old)
-			release := w.sim.Rule(podMatch(w.ns, "n-0", c.container), holdContainer())
+			w.Get("n-0", old)
+			release := w.Pods.Rule(podMatch(w.NS, "n-0", c.container), holdContainer())
 			w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 			envtest.WaitReplaced(t, w.Env, old, func(p *corev1.Pod) bool { return p.DeletionTimestamp == nil })
 			w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = c.image })
@@ -101,7 +101,7 @@ func TestC9_SecondChangeInTheMiddle_Converges(t *testing.T) {
 // C9: an image that cannot be pulled is named, and repaired by changing the spec.
 func TestC9_ImageThatCannotBePulled_IsNamedAndRepaired(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Image: "seid:typo"}, podsim.Behaviour{PullError: "not found"})
+	w.Pods.Rule(podsim.Match{Namespace: w.NS, Image: "seid:typo"}, podsim.Behaviour{PullError: "not found"})
 	w.bringUp(fullNode("n"))
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:typo" })
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
@@ -118,7 +118,7 @@ func TestC9_ImageThatCannotBePulled_IsNamedAndRepaired(t *testing.T) {
 // C9: a broken sidecar can be rolled away, because the update does not need the old one.
 func TestC9_BadSidecarImage_IsRolledAway(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.sim.Rule(podsim.Match{Namespace: w.ns, Image: "sidecar:bad"}, podsim.Behaviour{Exit: new(int32(1))})
+	w.Pods.Rule(podsim.Match{Namespace: w.NS, Image: "sidecar:bad"}, podsim.Behaviour{Exit: new(int32(1))})
 	w.bringUp(fullNode("n"))
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Sidecar = &v1alpha1.SidecarSpec{Image: "sidecar:bad"} })
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
@@ -127,7 +127,7 @@ func TestC9_BadSidecarImage_IsRolledAway(t *testing.T) {
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Sidecar.Image = "sidecar:2" })
 	w.await("n", settled)
 
-	repair := w.sidecars.Break(w.key("n"), sidecarsim.Fault{Hang: true})
+	repair := w.Sidecars.Break(w.Key("n"), sidecarsim.Fault{Hang: true})
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 	w.awaitPod("n-0", func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == "seid:b" })
 	repair()
@@ -138,40 +138,40 @@ func TestC9_BadSidecarImage_IsRolledAway(t *testing.T) {
 func TestC9_NodeThatIsNeverReady_IsUpdated(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
-	w.sidecars.SetInSync(w.key("n"), false)
+	w.Sidecars.SetInSync(w.Key("n"), false)
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonNotInSync)
 	})
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 	w.await("n", func(n *v1alpha1.SeiNode) bool { return n.Status.CurrentImage == "seid:b" && n.Status.Plan == nil })
-	w.sidecars.SetInSync(w.key("n"), true)
+	w.Sidecars.SetInSync(w.Key("n"), true)
 	w.await("n", settled)
 }
 
 // Changes of the configuration reach a running node; only keys that need it restart seid.
 func TestReconfigure_ChangedOverride_IsWrittenToTheRunningNode(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.sidecars.Program(w.key("n"), "config-apply", sidecarsim.Outcome{Result: map[string]any{"changed": []string{"app.toml:evm.http_port"}, "restartRequired": true}})
+	w.Sidecars.Program(w.Key("n"), "config-apply", sidecarsim.Outcome{Result: map[string]any{"changed": []string{"app.toml:evm.http_port"}, "restartRequired": true}})
 	before := w.bringUp(fullNode("n"))
 	pod := &corev1.Pod{}
-	w.get("n-0", pod)
+	w.Get("n-0", pod)
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Overrides = map[string]string{"evm.http_port": "8547"} })
 	after := w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && n.Status.ConfigHash != before.Status.ConfigHash })
 	if after.Status.LastPlan.Reason != planner.ReasonConfigChanged {
 		t.Errorf("last plan %+v", after.Status.LastPlan)
 	}
 	same := &corev1.Pod{}
-	w.get("n-0", same)
+	w.Get("n-0", same)
 	if same.UID != pod.UID {
 		t.Error("the pod was replaced for a change of configuration")
 	}
-	if got := count(w.sidecars.Submissions(w.key("n")), "restart-seid"); got != 1 {
+	if got := count(w.Sidecars.Submissions(w.Key("n")), "restart-seid"); got != 1 {
 		t.Errorf("seid was restarted %d times", got)
 	}
-	w.sidecars.Program(w.key("n"), "config-apply", sidecarsim.Outcome{Result: map[string]any{"changed": []string{}, "restartRequired": false}})
+	w.Sidecars.Program(w.Key("n"), "config-apply", sidecarsim.Outcome{Result: map[string]any{"changed": []string{}, "restartRequired": false}})
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.ExternalAddress = "n.example.org:26656" })
 	w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && n.Status.ConfigHash != after.Status.ConfigHash })
-	if got := count(w.sidecars.Submissions(w.key("n")), "restart-seid"); got != 1 {
+	if got := count(w.Sidecars.Submissions(w.Key("n")), "restart-seid"); got != 1 {
 		t.Errorf("seid was restarted %d times although no changed key needs it", got)
 	}
 }
@@ -179,13 +179,13 @@ func TestReconfigure_ChangedOverride_IsWrittenToTheRunningNode(t *testing.T) {
 func TestReconfigure_UnknownOverride_IsNamedBeforeAnythingHappens(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
-	submitted := len(w.sidecars.Submissions(w.key("n")))
+	submitted := len(w.Sidecars.Submissions(w.Key("n")))
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Overrides = map[string]string{"evm.http_prot": "1"} })
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonSpecInvalid)
 	})
 	wantMessage(t, n, v1alpha1.ConditionSpecValid, `did you mean "evm.http_port"`)
-	if got := len(w.sidecars.Submissions(w.key("n"))); got != submitted {
+	if got := len(w.Sidecars.Submissions(w.Key("n"))); got != submitted {
 		t.Error("the sidecar was bothered with a spec that cannot be")
 	}
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Overrides = nil })

@@ -34,8 +34,8 @@ func importing(name, pvc string) *v1alpha1.SeiNode {
 	return n
 }
 
-func (w *world) awaitImport(name, reason, words string) {
-	w.t.Helper()
+func (w nodes) awaitImport(name, reason, words string) {
+	w.T.Helper()
 	w.await(name, func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionImportPVCReady, metav1.ConditionFalse, reason) && says(n, v1alpha1.ConditionImportPVCReady, words)
 	})
@@ -44,20 +44,20 @@ func (w *world) awaitImport(name, reason, words string) {
 // An imported volume is waited for, checked, used and never deleted.
 func TestImport_WaitsForTheClaimAndKeepsItForEver(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.create(importing("n", "old-data"))
+	w.Create(importing("n", "old-data"))
 	w.awaitImport("n", v1alpha1.ReasonPVCNotReady, "PersistentVolumeClaim old-data does not exist")
-	release := w.sim.HoldClaim(w.ns, "old-data")
-	w.create(claim("old-data", "2Gi", corev1.ReadWriteOnce))
+	release := w.Pods.HoldClaim(w.NS, "old-data")
+	w.Create(claim("old-data", "2Gi", corev1.ReadWriteOnce))
 	w.awaitImport("n", v1alpha1.ReasonPVCNotReady, "is not bound yet")
 	release()
 	n := w.await("n", settled)
 	if !is(n, v1alpha1.ConditionImportPVCReady, metav1.ConditionTrue, v1alpha1.ReasonPVCValidated) {
 		t.Errorf("conditions %+v", n.Status.Conditions)
 	}
-	w.delete(n)
-	envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.ns, "n")
+	w.Delete(n)
+	envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, "n")
 	kept := &corev1.PersistentVolumeClaim{}
-	w.get("old-data", kept)
+	w.Get("old-data", kept)
 	if kept.DeletionTimestamp != nil {
 		t.Error("an imported claim was deleted")
 	}
@@ -65,14 +65,14 @@ func TestImport_WaitsForTheClaimAndKeepsItForEver(t *testing.T) {
 
 func TestImport_ClaimThatCannotBeUsed_SaysWhy(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.create(claim("many", "2Gi", corev1.ReadWriteMany))
-	w.create(claim("small", "100Mi", corev1.ReadWriteOnce))
-	w.create(importing("a", "many"))
+	w.Create(claim("many", "2Gi", corev1.ReadWriteMany))
+	w.Create(claim("small", "100Mi", corev1.ReadWriteOnce))
+	w.Create(importing("a", "many"))
 	w.awaitImport("a", v1alpha1.ReasonPVCInvalid, "needs ReadWriteOnce")
-	w.create(importing("b", "small"))
+	w.Create(importing("b", "small"))
 	w.awaitImport("b", v1alpha1.ReasonPVCInvalid, "needs 1Gi")
 	w.bringUp(fullNode("owner"))
-	w.create(importing("c", "data-owner"))
+	w.Create(importing("c", "data-owner"))
 	w.awaitImport("c", v1alpha1.ReasonPVCInvalid, "controlled by SeiNode owner")
 	w.awaitEvent(events.PVCInvalid)
 }
@@ -81,13 +81,13 @@ func TestImport_ClaimThatCannotBeUsed_SaysWhy(t *testing.T) {
 func TestOwnClaim_OfSomebodyElse_IsNamed(t *testing.T) {
 	w := newOperatedWorld(t)
 	theirs := claim("data-n", "1Gi", corev1.ReadWriteOnce)
-	w.create(theirs)
-	w.create(fullNode("n"))
+	w.Create(theirs)
+	w.Create(fullNode("n"))
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionPlanInProgress, metav1.ConditionTrue, v1alpha1.ReasonPlanWaiting)
 	})
 	wantMessage(t, n, v1alpha1.ConditionPlanInProgress, "set spec.dataVolume.import.pvcName")
-	w.delete(theirs)
+	w.Delete(theirs)
 	w.await("n", settled)
 }
 
@@ -98,7 +98,7 @@ func TestVolume_Grows(t *testing.T) {
 	n.Spec.DataVolume = &v1alpha1.DataVolumeSpec{Size: new(resource.MustParse("1Gi"))}
 	w.bringUp(n)
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.DataVolume.Size = new(resource.MustParse("3Gi")) })
-	envtest.WaitFor(t, w.Env, w.ns, "data-n", func(c *corev1.PersistentVolumeClaim) bool {
+	envtest.WaitFor(t, w.Env, w.NS, "data-n", func(c *corev1.PersistentVolumeClaim) bool {
 		return c != nil && c.Spec.Resources.Requests.Storage().String() == "3Gi"
 	})
 	w.await("n", settled)
@@ -112,15 +112,15 @@ func TestDelete_VolumePolicy(t *testing.T) {
 	w.bringUp(keep)
 	w.bringUp(fullNode("drop"))
 	kept := &corev1.PersistentVolumeClaim{}
-	w.get("data-keep", kept)
+	w.Get("data-keep", kept)
 	for _, name := range []string{"keep", "drop"} {
-		w.delete(w.node(name))
-		envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.ns, name)
-		envtest.WaitGone[corev1.Pod](t, w.Env, w.ns, name+"-0")
+		w.Delete(w.node(name))
+		envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, name)
+		envtest.WaitGone[corev1.Pod](t, w.Env, w.NS, name+"-0")
 	}
-	envtest.WaitGone[corev1.PersistentVolumeClaim](t, w.Env, w.ns, "data-drop")
+	envtest.WaitGone[corev1.PersistentVolumeClaim](t, w.Env, w.NS, "data-drop")
 	again := &corev1.PersistentVolumeClaim{}
-	w.get("data-keep", again)
+	w.Get("data-keep", again)
 	if again.UID != kept.UID || again.DeletionTimestamp != nil {
 		t.Error("a retained claim was deleted")
 	}
@@ -128,7 +128,7 @@ func TestDelete_VolumePolicy(t *testing.T) {
 	next := fullNode("keep")
 	next.Spec.DataVolume = &v1alpha1.DataVolumeSpec{DeletionPolicy: v1alpha1.VolumeRetain}
 	w.bringUp(next)
-	w.get("data-keep", again)
+	w.Get("data-keep", again)
 	if again.UID != kept.UID {
 		t.Error("the retained claim was not taken up")
 	}
@@ -138,12 +138,12 @@ func TestDelete_VolumePolicy(t *testing.T) {
 func TestDelete_InEveryPhase(t *testing.T) {
 	w := newOperatedWorld(t)
 	waiting := importing("waiting", "nothing")
-	w.create(waiting)
+	w.Create(waiting)
 	w.awaitImport("waiting", v1alpha1.ReasonPVCNotReady, "does not exist")
-	w.sim.Rule(imageMatch(w.ns, "seid:typo"), pullError())
+	w.Pods.Rule(imageMatch(w.NS, "seid:typo"), pullError())
 	stuck := fullNode("stuck")
 	stuck.Spec.Image = "seid:typo"
-	w.create(stuck)
+	w.Create(stuck)
 	w.await("stuck", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonImagePullFailed)
 	})
@@ -152,14 +152,14 @@ func TestDelete_InEveryPhase(t *testing.T) {
 	w.await("updating", func(n *v1alpha1.SeiNode) bool { return n.Status.Plan != nil })
 	paused := fullNode("paused")
 	paused.Spec.Paused = true
-	w.create(paused)
+	w.Create(paused)
 	w.await("paused", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionPaused, metav1.ConditionTrue, v1alpha1.ReasonPaused)
 	})
 	for _, name := range []string{"waiting", "stuck", "updating", "paused"} {
-		w.delete(w.node(name))
+		w.Delete(w.node(name))
 	}
 	for _, name := range []string{"waiting", "stuck", "updating", "paused"} {
-		envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.ns, name)
+		envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, name)
 	}
 }

@@ -1,0 +1,194 @@
+// Package world is one test's namespace with kubelets, sidecars and, once started, an
+// operator in it. What a test does with nodes or fleets there stays with the test.
+package world
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/manager"
+	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/internal/statuspatch"
+	"github.com/sei-operator/sei-operator/test/envtest"
+	"github.com/sei-operator/sei-operator/test/envtest/podsim"
+	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
+)
+
+// World is a namespace of its own in the shared control plane. Its methods fail the test.
+type World struct {
+	*envtest.Env
+
+	T        *testing.T
+	NS       string
+	Pods     *podsim.Simulator
+	Sidecars *sidecarsim.Sidecars
+	// Config and Recorder are the operator's access to the API and what it did with it.
+	Config   *rest.Config
+	Recorder *envtest.Recorder
+	Platform *platform.Config
+	// MetricsAddress is where the operator serves metrics; "0" for nowhere.
+	MetricsAddress string
+	// Stop ends the operator, if one runs.
+	Stop func()
+}
+
+// New makes a world without an operator.
+func New(t *testing.T) *World {
+	t.Helper()
+	env := envtest.Shared(t)
+	w := &World{Env: env, T: t, NS: env.Namespace(t), MetricsAddress: "0", Stop: func() {}}
+	w.Sidecars = sidecarsim.Start(t, sidecarsim.Options{})
+	w.Pods = podsim.Start(t, env.Config, podsim.Options{Namespace: w.NS, Runtime: w.Sidecars, CrashBackOff: 200 * time.Millisecond})
+	w.Config, w.Recorder = env.Recorded()
+	w.Platform = platform.Default()
+	w.Platform.Images.Sidecar = "sidecar:1"
+	w.Platform.Storage.Default.Size = new(resource.MustParse("1Gi"))
+	t.Cleanup(func() { w.Stop() })
+	return w
+}
+
+// StartOperator starts an operator for the world's namespace. Its token file is any
+// token: the simulated sidecars want one and take it.
+func (w *World) StartOperator() {
+	w.T.Helper()
+	token := filepath.Join(w.T.TempDir(), "token")
+	// {"alg":"none"}.{"sub":"system:serviceaccount:sei:operator"}.
+	jwt := "eyJhbGciOiJub25lIn0.eyJzdWIiOiJzeXN0ZW06c2VydmljZWFjY291bnQ6c2VpOm9wZXJhdG9yIn0.c2ln"
+	if err := os.WriteFile(token, []byte(jwt), 0o600); err != nil {
+		w.T.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	mgr, err := manager.New(ctx, w.Config, manager.Config{
+		Platform: w.Platform, Namespace: w.NS, WatchNamespaces: []string{w.NS}, Concurrency: manager.DefaultConcurrency,
+		MetricsAddress: w.MetricsAddress, InsecureMetrics: true, ProbeAddress: "0", ShutdownTimeout: 10 * time.Second, SidecarTokenFile: token,
+	})
+	if err != nil {
+		cancel()
+		w.T.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	stopped := false
+	w.Stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			w.T.Errorf("the operator ended with: %v", err)
+		}
+	}
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		w.T.Fatal("the operator's caches did not fill")
+	}
+}
+
+// RestartOperator ends the operator and starts another.
+func (w *World) RestartOperator() {
+	w.T.Helper()
+	w.Stop()
+	w.StartOperator()
+}
+
+// Create stores an object in the world's namespace.
+func (w *World) Create(obj client.Object) {
+	w.T.Helper()
+	obj.SetNamespace(w.NS)
+	if err := w.Client.Create(w.T.Context(), obj); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// Get reads an object of the world's namespace.
+func (w *World) Get(name string, into client.Object) {
+	w.T.Helper()
+	if err := w.Client.Get(w.T.Context(), client.ObjectKey{Namespace: w.NS, Name: name}, into); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// Edit changes an object as a user would.
+func Edit[T client.Object](w *World, name string, obj T, change func(T)) T {
+	w.T.Helper()
+	w.Get(name, obj)
+	before := obj.DeepCopyObject().(client.Object)
+	change(obj)
+	if err := w.Client.Patch(w.T.Context(), obj, client.MergeFrom(before)); err != nil {
+		w.T.Fatal(err)
+	}
+	return obj
+}
+
+// Delete deletes an object.
+func (w *World) Delete(obj client.Object) {
+	w.T.Helper()
+	if err := w.Client.Delete(w.T.Context(), obj); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// Key is how the simulated sidecars call a node.
+func (w *World) Key(name string) string { return w.NS + "/" + name }
+
+// AwaitEvent waits until the operator told of something about an object; an empty name
+// means any.
+func (w *World) AwaitEvent(name string, reason events.Reason) {
+	w.T.Helper()
+	envtest.WaitForList(w.T, w.Env, &eventsv1.EventList{}, func(list *eventsv1.EventList) bool {
+		return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
+			return e.Reason == string(reason) && (name == "" || e.Regarding.Name == name)
+		})
+	}, client.InNamespace(w.NS))
+}
+
+// Patches reads a counter of status patches from the registry that /metrics serves.
+func (w *World) Patches(metric, name string, result statuspatch.Result) float64 {
+	w.T.Helper()
+	families, err := ctrlmetrics.Registry.Gather()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != metric {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range m.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			if labels["namespace"] == w.NS && labels["name"] == name && labels["result"] == string(result) {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
+// Eventually waits for something that no watch tells of.
+func (w *World) Eventually(what string, condition func() bool) {
+	w.T.Helper()
+	ctx, cancel := context.WithTimeout(w.T.Context(), envtest.WaitTimeout)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-ctx.Done():
+			w.T.Fatalf("waiting for %s: %v", what, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
