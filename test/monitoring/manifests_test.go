@@ -1,0 +1,152 @@
+package monitoring_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// object reads the object of a kind from a file.
+func object[T any](t *testing.T, path, kind string) (o T) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range strings.SplitSeq(string(content), "\n---\n") {
+		if !regexp.MustCompile(`(?m)^kind: ` + kind + `$`).MatchString(document) {
+			continue
+		}
+		if err := yaml.UnmarshalStrict([]byte(document), &o); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		return o
+	}
+	t.Fatalf("%s holds no %s", path, kind)
+	return o
+}
+
+// serviceMonitor is as much of the Prometheus Operator's ServiceMonitor as is used.
+// Fields that are unknown here are errors.
+type serviceMonitor struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Metadata   map[string]any `json:"metadata"`
+	Spec       struct {
+		JobLabel string `json:"jobLabel"`
+		Selector struct {
+			MatchLabels map[string]string `json:"matchLabels"`
+		} `json:"selector"`
+		Endpoints []struct {
+			Port          string `json:"port"`
+			Scheme        string `json:"scheme"`
+			Path          string `json:"path"`
+			Interval      string `json:"interval"`
+			ScrapeTimeout string `json:"scrapeTimeout"`
+			HonorLabels   bool   `json:"honorLabels"`
+			Authorization struct {
+				Type        string `json:"type"`
+				Credentials struct {
+					Name string `json:"name"`
+					Key  string `json:"key"`
+				} `json:"credentials"`
+			} `json:"authorization"`
+			TLSConfig struct {
+				InsecureSkipVerify bool `json:"insecureSkipVerify"`
+			} `json:"tlsConfig"`
+		} `json:"endpoints"`
+	} `json:"spec"`
+}
+
+func TestServiceMonitor_FindsTheOperatorUnderTheJobOfTheRules(t *testing.T) {
+	monitor := object[serviceMonitor](t, "config/monitoring/service-monitor.yaml", "ServiceMonitor")
+	service := object[corev1.Service](t, "config/manager/service.yaml", "Service")
+	if !covers(service.Labels, monitor.Spec.Selector.MatchLabels) {
+		t.Errorf("the Service has the labels %v, and %v are asked for", service.Labels, monitor.Spec.Selector.MatchLabels)
+	}
+	job := service.Labels[monitor.Spec.JobLabel]
+	for _, match := range regexp.MustCompile(`job="([^"]+)"`).FindAllStringSubmatch(expressions(t), -1) {
+		if match[1] != job && match[1] != "kube-state-metrics" {
+			t.Errorf("a rule selects the job %s, and the operator's is %s", match[1], job)
+		}
+	}
+	if len(monitor.Spec.Endpoints) != 1 {
+		t.Fatalf("there are %d endpoints, want 1", len(monitor.Spec.Endpoints))
+	}
+	endpoint := monitor.Spec.Endpoints[0]
+	if !slices.ContainsFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == endpoint.Port }) {
+		t.Errorf("the Service has no port %s", endpoint.Port)
+	}
+	if endpoint.Scheme != "https" || endpoint.Authorization.Type != "Bearer" {
+		t.Error("metrics are served over TLS, to those who show a token")
+	}
+	if !endpoint.HonorLabels {
+		t.Error("without honorLabels the namespace of an object becomes exported_namespace")
+	}
+}
+
+func expressions(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, r := range shipped(t).all() {
+		all.WriteString(r.Expr)
+	}
+	return all.String()
+}
+
+func TestScraper_ItsTokenMayReadMetrics(t *testing.T) {
+	const path = "config/monitoring/scraper.yaml"
+	credentials := object[serviceMonitor](t, "config/monitoring/service-monitor.yaml", "ServiceMonitor").Spec.Endpoints[0].Authorization.Credentials
+	secret, account := object[corev1.Secret](t, path, "Secret"), object[corev1.ServiceAccount](t, path, "ServiceAccount")
+	if credentials.Name != secret.Name || credentials.Key != corev1.ServiceAccountTokenKey || secret.Type != corev1.SecretTypeServiceAccountToken ||
+		secret.Annotations[corev1.ServiceAccountNameKey] != account.Name {
+		t.Errorf("the ServiceMonitor shows %v of Secret %s, whose account is %v", credentials, secret.Name, secret.Annotations)
+	}
+	binding := object[rbacv1.ClusterRoleBinding](t, path, "ClusterRoleBinding")
+	if len(binding.Subjects) != 1 || binding.Subjects[0].Name != account.Name || binding.Subjects[0].Namespace != account.Namespace {
+		t.Errorf("the role is bound to %v, want account %s", binding.Subjects, account.Name)
+	}
+	roles, err := os.ReadFile(filepath.Join(root, "config/rbac/metrics.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(roles), "name: "+binding.RoleRef.Name+"\n") {
+		t.Errorf("config/rbac/metrics.yaml has no role %s", binding.RoleRef.Name)
+	}
+}
+
+type kustomization struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Namespace  string           `json:"namespace"`
+	Labels     []map[string]any `json:"labels"`
+	Resources  []string         `json:"resources"`
+}
+
+func TestKustomizations_ListTheirFiles(t *testing.T) {
+	for _, folder := range []string{"config/monitoring", "config/monitoring/statefulset-rollout"} {
+		files, err := filepath.Glob(filepath.Join(root, folder, "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]bool{}
+		for _, file := range files {
+			want[filepath.Base(file)] = true
+		}
+		delete(want, "kustomization.yaml")
+		listed := object[kustomization](t, filepath.Join(folder, "kustomization.yaml"), "Kustomization").Resources
+		listed = slices.DeleteFunc(listed, func(r string) bool { return !strings.HasSuffix(r, ".yaml") })
+		slices.Sort(listed)
+		if got := slices.Sorted(maps.Keys(want)); !slices.Equal(got, listed) {
+			t.Errorf("%s holds %v and lists %v", folder, got, listed)
+		}
+	}
+}
