@@ -25,14 +25,16 @@ type testCases struct {
 }
 
 type testCase struct {
-	Name     string `json:"name"`
-	Interval string `json:"interval"`
-	Series   []struct {
-		Series string `json:"series"`
-		Values string `json:"values"`
-	} `json:"input_series"`
-	Alerts  []alertTest  `json:"alert_rule_test,omitempty"`
-	Records []recordTest `json:"promql_expr_test,omitempty"`
+	Name     string       `json:"name"`
+	Interval string       `json:"interval"`
+	Series   []series     `json:"input_series"`
+	Alerts   []alertTest  `json:"alert_rule_test,omitempty"`
+	Records  []recordTest `json:"promql_expr_test,omitempty"`
+}
+
+type series struct {
+	Series string `json:"series"`
+	Values string `json:"values"`
 }
 
 type alertTest struct {
@@ -47,12 +49,14 @@ type expected struct {
 }
 
 type recordTest struct {
-	Expr string `json:"expr"`
-	At   string `json:"eval_time"`
-	Want []struct {
-		Labels string  `json:"labels"`
-		Value  float64 `json:"value"`
-	} `json:"exp_samples"`
+	Expr string   `json:"expr"`
+	At   string   `json:"eval_time"`
+	Want []sample `json:"exp_samples"`
+}
+
+type sample struct {
+	Labels string  `json:"labels"`
+	Value  float64 `json:"value"`
 }
 
 // fires reports whether the rule is to fire at some time of the case.

@@ -73,12 +73,20 @@ func known(t *testing.T) vocabulary {
 		}
 		all[d.Name] = exported{labels: e.labels, values: d.Values}
 		if d.Type == metrics.Histogram {
-			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
-				all[d.Name+suffix] = exported{labels: append(slices.Clone(e.labels), "le"), values: d.Values}
-			}
+			all.histogram(d.Name)
 		}
 	}
+	// A description does not tell the type.
+	all.histogram("workqueue_work_duration_seconds")
 	return all
+}
+
+// histogram adds the series that a histogram is made of.
+func (v vocabulary) histogram(name string) {
+	e := v[name]
+	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+		v[name+suffix] = exported{labels: append(slices.Clone(e.labels), "le"), values: e.values}
+	}
 }
 
 // lease is the name under which the manager's replicas choose their leader.
