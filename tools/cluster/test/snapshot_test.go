@@ -75,7 +75,7 @@ func rules(t *testing.T, command string) []string {
 	}
 	var found []string
 	for _, line := range run(t, command) {
-		if strings.HasPrefix(line, "#") {
+		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		rule, _, _ := strings.Cut(line, " [")
