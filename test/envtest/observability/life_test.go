@@ -80,8 +80,17 @@ func TestMetrics_WholeLife_TouchesEveryOneAndLeavesNone(t *testing.T) {
 		}
 	}
 	// A3: nothing of the namespace is left.
-	w.Eventually("the last series to go", func() bool { return len(left(w)) == 0 || t.Failed() })
 	checkLog(t, secret)
+	var rest []string
+	t.Cleanup(func() {
+		if len(rest) > 0 {
+			t.Errorf("left behind: %v", rest)
+		}
+	})
+	w.Eventually("the last series to go", func() bool {
+		rest = left(w)
+		return len(rest) == 0
+	})
 }
 
 // left are the series that speak of the world's namespace.
