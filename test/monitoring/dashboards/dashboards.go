@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -80,17 +81,18 @@ type Query struct {
 // With is the expression with variables replaced by values. Grafana's own
 // $__rate_interval is one of them.
 func (q Query) With(values map[string]string) (string, error) {
-	expr := q.Expr
-	for name, value := range values {
-		expr = strings.ReplaceAll(expr, "$"+name, value)
-	}
-	if _, left, found := strings.Cut(expr, "$"); found {
-		return "", fmt.Errorf("nobody gives a value to $%s", strings.FieldsFunc(left, func(r rune) bool {
-			return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-		})[0])
-	}
-	return expr, nil
+	var unknown error
+	expr := variable.ReplaceAllStringFunc(q.Expr, func(name string) string {
+		value, known := values[name[1:]]
+		if !known {
+			unknown = fmt.Errorf("nobody gives a value to %s", name)
+		}
+		return value
+	})
+	return expr, unknown
 }
+
+var variable = regexp.MustCompile(`\$\w+`)
 
 // Name is what the legend calls a series.
 func (q Query) Name(labels map[string]string) string {
@@ -98,8 +100,11 @@ func (q Query) Name(labels map[string]string) string {
 	for label, value := range labels {
 		name = strings.ReplaceAll(name, "{{"+label+"}}", value)
 	}
-	return name
+	// A zero that stands in for nothing has no labels.
+	return strings.TrimSpace(placeholder.ReplaceAllString(name, ""))
 }
+
+var placeholder = regexp.MustCompile(`{{\w+}}`)
 
 // Load reads all dashboards of a folder.
 func Load(folder string) ([]Dashboard, error) {

@@ -148,6 +148,22 @@ func TestPanels_EveryQuery_NamesWhatIsExported(t *testing.T) {
 	}
 }
 
+func TestWith_NamesThatBeginAlike_AreToldApart(t *testing.T) {
+	q := dashboards.Query{Expr: `a{namespace="$namespace",name="$name"}[$__rate_interval]`, Legend: "{{name}} {{phase}}"}
+	for range 20 { // the order of a map is another each time
+		got, err := q.With(map[string]string{"namespace": "sei", "name": "rpc", "__rate_interval": "1m"})
+		if want := `a{namespace="sei",name="rpc"}[1m]`; err != nil || got != want {
+			t.Fatalf("%s, %v; want %s", got, err, want)
+		}
+	}
+	if _, err := q.With(map[string]string{"name": "rpc"}); err == nil {
+		t.Error("a variable without a value was let through")
+	}
+	if got := q.Name(map[string]string{"name": "rpc"}); got != "rpc" {
+		t.Errorf("the legend is %q", got)
+	}
+}
+
 func TestProblems_WhatIsNotExported_IsNoticed(t *testing.T) {
 	for expr, want := range map[string]string{
 		`seinode_fase`:                                          "nobody exports seinode_fase",
