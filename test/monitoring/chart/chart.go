@@ -34,41 +34,65 @@ const (
 	left, top     = 46, 26
 	plotW, plotH  = width - left - 14, 92
 	maxLegend     = 6
+	legendLength  = 27
+	// Figures stand closer together.
+	figureColumns = 6
+	figureWidth   = columns * width / figureColumns
+	figureLine    = 17
+	heading       = 30
 )
 
 var colours = []string{"#3274d9", "#e0b400", "#37872d", "#c4162a", "#8f3bb8", "#fa6400", "#1f9e9e", "#7a7a7a"}
 
-// SVG draws the panels in rows, over one span of time.
+// SVG draws the panels in rows, over one span of time: first those that are figures.
 func SVG(title string, from, to time.Time, panels []Panel) []byte {
+	var figures, plots []Panel
+	lines := 0
+	for _, p := range panels {
+		if p.Stat {
+			figures = append(figures, p)
+			lines = max(lines, len(p.Lines))
+		} else {
+			plots = append(plots, p)
+		}
+	}
+	figureHeight := 34 + lines*figureLine
+	plotsFrom := heading + rows(len(figures), figureColumns)*figureHeight
 	var b bytes.Buffer
-	rows := (len(panels) + columns - 1) / columns
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="9">`+"\n",
-		columns*width, rows*height+30)
+		columns*width, plotsFrom+rows(len(plots), columns)*height)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="#fff"/><text x="12" y="20" font-size="14" font-weight="bold">%s, %s to %s UTC</text>`+"\n",
 		html.EscapeString(title), from.UTC().Format("15:04:05"), to.UTC().Format("15:04:05"))
-	for i, p := range panels {
-		fmt.Fprintf(&b, `<g transform="translate(%d,%d)"><rect x="4" y="4" width="%d" height="%d" fill="none" stroke="#ddd"/>`+
-			`<text x="12" y="18" font-weight="bold">%s</text>`, i%columns*width, i/columns*height+30, width-8, height-8, html.EscapeString(p.Title))
-		if p.Stat {
-			stat(&b, p)
-		} else {
-			plot(&b, p, from, to)
-		}
+	for i, p := range figures {
+		frame(&b, p.Title, i%figureColumns*figureWidth, heading+i/figureColumns*figureHeight, figureWidth, figureHeight)
+		figure(&b, p)
+		b.WriteString("</g>\n")
+	}
+	for i, p := range plots {
+		frame(&b, p.Title, i%columns*width, plotsFrom+i/columns*height, width, height)
+		plot(&b, p, from, to)
 		b.WriteString("</g>\n")
 	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()
 }
 
-// stat writes the last value of each line, beside its name.
-func stat(b *bytes.Buffer, p Panel) {
+func rows(panels, inARow int) int { return (panels + inARow - 1) / inARow }
+
+// frame begins a panel; the caller ends it.
+func frame(b *bytes.Buffer, title string, x, y, w, h int) {
+	fmt.Fprintf(b, `<g transform="translate(%d,%d)"><rect x="4" y="4" width="%d" height="%d" fill="none" stroke="#ddd"/>`+
+		`<text x="12" y="18" font-weight="bold">%s</text>`, x, y, w-8, h-8, html.EscapeString(title))
+}
+
+// figure writes the last value of each line, beside its name.
+func figure(b *bytes.Buffer, p Panel) {
 	for i, l := range p.Lines {
-		if i >= 2*maxLegend || len(l.Points) == 0 {
+		if len(l.Points) == 0 {
 			continue
 		}
-		x, y := 16+i/maxLegend*150, 44+i%maxLegend*20
-		fmt.Fprintf(b, `<text x="%d" y="%d"><tspan font-size="15" fill="%s">%s</tspan> %s</text>`,
-			x, y, colours[i%len(colours)], number(l.Points[len(l.Points)-1].Value, p.Unit), html.EscapeString(l.Name))
+		fmt.Fprintf(b, `<text x="14" y="%d"><tspan font-size="14" fill="%s">%s</tspan> %s</text>`,
+			38+i*figureLine, colours[i%len(colours)], number(l.Points[len(l.Points)-1].Value, p.Unit), html.EscapeString(cut(l.Name, legendLength)))
 	}
 }
 
@@ -93,7 +117,7 @@ func plot(b *bytes.Buffer, p Panel, from, to time.Time) {
 		colour := colours[i%len(colours)]
 		fmt.Fprintf(b, `<path fill="none" stroke="%s" d="%s"/>`, colour, path(l.Points, from, to, highest))
 		if i < maxLegend {
-			fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s">%s</text>`, left+i%2*(plotW/2), top+plotH+14+i/2*11, colour, html.EscapeString(cut(l.Name, 30)))
+			fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s">%s</text>`, left+i%2*(plotW/2), top+plotH+14+i/2*11, colour, html.EscapeString(cut(l.Name, legendLength)))
 		}
 	}
 }
