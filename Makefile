@@ -116,4 +116,6 @@ stage-sidecar:
 stage-cluster:
 	@cd tools/cluster && CGO_ENABLED=0 GOFLAGS=-trimpath ../../$(GOTESTSUM) -- -count=1 -tags node -vet=off -timeout 20m ./...
 stage-e2e:
-	@$(GOTESTSUM) -- -count=1 -parallel 3 -timeout 60m ./test/e2e
+	@rm -f .cache/e2e-report.txt
+	@$(GOTESTSUM) -- -count=1 -parallel 3 -timeout 60m ./test/e2e && result=0 || result=$$?; \
+		if [ -e .cache/e2e-report.txt ]; then cat .cache/e2e-report.txt; fi; exit $$result

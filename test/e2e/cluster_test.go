@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,6 +43,9 @@ type cluster struct {
 	// root is the repository, state the cluster's folder, bin that of its programs, seid that of the chain.
 	root, state, bin, seid string
 	network                string
+	// undisturbed is held by a scenario that takes something from all others, the operator or the Kubernetes node, and
+	// by one that must not be taken anything from.
+	undisturbed sync.Mutex
 }
 
 // startCluster builds what is missing, starts a cluster and installs the operator.
@@ -75,7 +79,11 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	for _, name := range []string{"manager", "sidecar", "seid", "seid-next"} {
 		tarballs = append(tarballs, filepath.Join(images, name+".tar"))
 	}
-	if err := c.cluster(ctx, tarballs...); err != nil {
+	ours, err := c.testImages(ctx)
+	if err != nil {
+		return c, err
+	}
+	if err := c.cluster(ctx, append(tarballs, ours...)...); err != nil {
 		return c, err
 	}
 	return c, c.install(ctx)

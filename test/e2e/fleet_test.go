@@ -1,96 +1,147 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
-// Four validators found a chain together, a full node that was applied with them waits for the genesis and follows, and
-// a rollout moves the validators one by one while the chain goes on.
+const (
+	// haltHeight leaves the nodes that join the time to join.
+	haltHeight = 20
+	validators = 4
+	servers    = 2
+)
+
+// The life of a network of two fleets: four validators found a chain that two full nodes join, are upgraded together at
+// a height they all halt at, and later one by one while the chain goes on; the full nodes are updated under their
+// clients. The steps share one chain, because founding it is what takes long.
 func TestFleet_FoundsAChain_AndIsRolledWhileItLives(t *testing.T) {
 	s := begin(t, "fleet")
-	const id = "fleet-1"
-	s.chain.id = id
+	s.chain.id = "fleet-1"
 	s.peers = v1alpha1.LabelPeers{Selector: map[string]string{v1alpha1.LabelDeployment: "v"}}
-	s.create(s.fullNode("full"))
-	s.create(founders(id))
+	for _, step := range []struct {
+		name string
+		run  func(*scenario)
+	}{
+		{"founded by four and joined by two", (*scenario).foundTogether},
+		{"halted validators are upgraded together", (*scenario).upgradeTogether},
+		{"servers are updated under their clients", (*scenario).updateUnderClients},
+		{"validators are updated one by one", (*scenario).updateOneByOne},
+	} {
+		passed := t.Run(step.name, func(t *testing.T) {
+			theReport.watch(t)
+			step.run(s.in(t))
+		})
+		if !passed {
+			return // the next step begins where this one should have ended
+		}
+	}
+}
+
+// foundTogether applies both fleets at once. The full nodes wait for the genesis, which they find in the namespace, and
+// for the validators, whom they find by their labels: there is no bucket.
+func (s *scenario) foundTogether() {
+	s.create(s.servers())
+	s.createValidators()
+	s.awaitHeight("v-0", 10)
 	s.awaitFleet("v", v1alpha1.ConditionNodesReady, metav1.ConditionTrue)
-	s.awaitInSync("full")
-	s.awaitHeight("full", 5)
+	s.awaitFleet("rpc", v1alpha1.ConditionNodesReady, metav1.ConditionTrue)
+	for ordinal := range servers {
+		name := fmt.Sprintf("rpc-%d", ordinal)
+		s.awaitPeers(name, 1)
+		s.awaitHeight(name, 10)
+	}
+	fleet := s.fleet("v")
+	if fleet.Status.GenesisHash == "" || fleet.Status.GenesisConfigMap == "" || fleet.Status.GenesisS3URI != "" {
+		s.t.Errorf("the genesis has hash %q and is in ConfigMap %q and bucket %q, want the first two alone",
+			fleet.Status.GenesisHash, fleet.Status.GenesisConfigMap, fleet.Status.GenesisS3URI)
+	}
+}
 
-	fleet := &v1alpha1.SeiNodeDeployment{}
-	s.mustGet("v", fleet)
-	before := fleet.DeepCopy()
-	fleet.Spec.Template.Spec.Image = imageNext
-	if err := s.Patch(t.Context(), fleet, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
+// createValidators measures how long it takes from nothing to a chain.
+func (s *scenario) createValidators() {
+	s.t.Helper()
+	s.undisturbed.Lock()
+	defer s.undisturbed.Unlock()
+	applied := time.Now()
+	s.create(s.founders())
+	s.awaitHeight("v-0", 1)
+	theReport.figuref(s.t, "from applying four validators to block 1", "%.1f s", time.Since(applied).Seconds())
+}
+
+// upgradeTogether is a coordinated upgrade. At the halt height all validators end. A validator that does not stay up is
+// no use to be protected, so all of them take over the new template at once and none waits for another. Each time the
+// kubelet has started them again they make one block more and end again, later and later.
+func (s *scenario) upgradeTogether() {
+	s.awaitHeight("rpc-0", haltHeight-1)
+	names := make([]string, 0, validators)
+	for ordinal := range validators {
+		names = append(names, fmt.Sprintf("v-%d", ordinal))
 	}
-	s.awaitRolled("v", imageNext)
-	for ordinal := range 4 {
-		s.awaitInSync(fmt.Sprintf("v-%d", ordinal))
+	s.awaitAllCrashing(names, render.ContainerSeid)
+	halted := s.height("rpc-0")
+	s.t.Logf("all validators are halted at height %d", halted)
+
+	s.editFleet("v", func(fleet *v1alpha1.SeiNodeDeployment) {
+		fleet.Spec.Template.Spec.Image = imageNext
+		delete(fleet.Spec.Template.Spec.Overrides, keyHaltHeight)
+	})
+	s.awaitRolled("v", imageNext, 0)
+	var lastMade, firstReady time.Time
+	for _, name := range names {
+		pod := s.pod(name)
+		if made := pod.CreationTimestamp.Time; made.After(lastMade) {
+			lastMade = made
+		}
+		if ready := readySince(pod); firstReady.IsZero() || ready.Before(firstReady) {
+			firstReady = ready
+		}
 	}
-	// All peers of the full node have new addresses; it finds them again, and the chain was never away.
+	if lastMade.After(firstReady) {
+		s.t.Errorf("the last validator's pod was made at %s, when another was ready since %s: they waited for each other", lastMade, firstReady)
+	}
+	s.awaitHeight("rpc-0", max(halted, haltHeight)+5)
+}
+
+// updateUnderClients updates the full nodes while a client asks their Service, from inside the cluster, ten times a second.
+func (s *scenario) updateUnderClients() {
+	poller := s.startPoller("rpc-internal")
+	s.editFleet("rpc", func(fleet *v1alpha1.SeiNodeDeployment) { fleet.Spec.Template.Spec.Image = imageNext })
+	s.awaitRolled("rpc", imageNext, servers-1)
+	seen := poller.after(10) // the last node that came back is among those that answer
+	theReport.figuref(s.t, "requests during a rolling update", "%d over new connections, %d failed, the slowest took %d ms",
+		seen.Fresh.Requests, seen.Fresh.Failed, seen.Fresh.Slowest)
+	theReport.figuref(s.t, "requests during a rolling update", "%d over kept connections, %d failed, the slowest took %d ms",
+		seen.Kept.Requests, seen.Kept.Failed, seen.Kept.Slowest)
+	if failed := seen.Fresh.Failed + seen.Kept.Failed; failed > 0 {
+		s.t.Errorf("%d requests failed:\n%s", failed, poller.log())
+	}
+}
+
+// updateOneByOne updates the validators while the chain goes on. All peers of the full nodes get new addresses, and are
+// found again.
+func (s *scenario) updateOneByOne() {
+	s.editFleet("v", func(fleet *v1alpha1.SeiNodeDeployment) { fleet.Spec.Template.Spec.Image = imageSeid })
+	s.awaitRolled("v", imageSeid, validators-1) // two of four away would stop the chain
 	height := s.height("v-0")
-	s.awaitHeight("full", height+2)
-}
-
-func founders(id string) *v1alpha1.SeiNodeDeployment {
-	fleet := &v1alpha1.SeiNodeDeployment{ObjectMeta: metav1.ObjectMeta{Name: "v"}}
-	fleet.Spec.Replicas = 4
-	fleet.Spec.Genesis = &v1alpha1.GenesisCeremony{ChainID: id}
-	fleet.Spec.Template.Spec = v1alpha1.SeiNodeSpec{
-		ChainID: id, Image: imageSeid, Validator: &v1alpha1.ValidatorSpec{},
-		Overrides: map[string]string{"consensus.unsafe_commit_timeout_override": "1s"},
+	for ordinal := range servers {
+		s.awaitHeight(fmt.Sprintf("rpc-%d", ordinal), height+2)
 	}
-	return fleet
 }
 
-func (s *scenario) awaitFleet(name, condition string, status metav1.ConditionStatus) {
-	s.t.Helper()
-	await(s.t, inSyncTimeout, fmt.Sprintf("%s of %s to be %s", condition, name, status), func(context.Context) (bool, string, error) {
-		fleet := &v1alpha1.SeiNodeDeployment{}
-		err := s.get(name, fleet)
-		c := conditions.Get(fleet.Status.Conditions, condition)
-		return c != nil && c.Status == status && fleet.Status.ObservedGeneration == fleet.Generation, describeFleet(fleet), err
-	})
-}
-
-// awaitRolled waits until the whole fleet runs an image. Not more than one validator may be away at a time: two of four
-// would stop the chain.
-func (s *scenario) awaitRolled(name, image string) {
-	s.t.Helper()
-	await(s.t, inSyncTimeout, fmt.Sprintf("%s to run %s", name, image), func(context.Context) (bool, string, error) {
-		fleet := &v1alpha1.SeiNodeDeployment{}
-		err := s.get(name, fleet)
-		if err == nil && fleet.Status.ReadyReplicas < 3 {
-			s.t.Errorf("%d of 4 validators are ready during the rollout", fleet.Status.ReadyReplicas)
-		}
-		c := conditions.Get(fleet.Status.Conditions, v1alpha1.ConditionRolloutInProgress)
-		done := c != nil && c.Status == metav1.ConditionFalse && fleet.Status.ObservedGeneration == fleet.Generation
-		return done && fleet.Status.UpdatedReplicas == 4, describeFleet(fleet), err
-	})
-	nodes := &v1alpha1.SeiNodeList{}
-	if err := s.List(s.t.Context(), nodes, client.InNamespace(s.namespace), client.MatchingLabels{v1alpha1.LabelDeployment: name}); err != nil {
-		s.t.Fatal(err)
-	}
-	for i := range nodes.Items {
-		if got := nodes.Items[i].Status.CurrentImage; got != image {
-			s.t.Errorf("%s runs %s, want %s", nodes.Items[i].Name, got, image)
+// readySince is when the pod became ready.
+func readySince(pod *corev1.Pod) time.Time {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
 		}
 	}
-}
-
-func describeFleet(fleet *v1alpha1.SeiNodeDeployment) string {
-	text := fmt.Sprintf("phase %s, %d ready, %d updated", fleet.Status.Phase, fleet.Status.ReadyReplicas, fleet.Status.UpdatedReplicas)
-	for _, c := range fleet.Status.Conditions {
-		text += fmt.Sprintf("; %s %s %s (%s)", c.Type, c.Status, c.Reason, c.Message)
-	}
-	return text
+	return time.Time{}
 }

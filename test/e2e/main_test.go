@@ -40,9 +40,12 @@ func run(m *testing.M) int {
 		}
 		return 1
 	}
-	fmt.Printf("the cluster with the operator is ready after %s\n", time.Since(began).Round(time.Second))
+	setup := time.Since(began)
+	fmt.Printf("the cluster with the operator is ready after %s\n", setup.Round(time.Second))
 	theCluster = c
-	return m.Run()
+	code := m.Run()
+	theReport.publish(c.root, setup, time.Since(began))
+	return code
 }
 
 // cannotRun says why there can be no cluster on this machine; empty when there can.

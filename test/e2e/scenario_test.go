@@ -67,10 +67,19 @@ func begin(t *testing.T, name string) *scenario {
 		t.Skip("skipped: " + why)
 	}
 	t.Parallel()
+	theReport.watch(t)
 	s := &scenario{cluster: theCluster, t: t, namespace: "e2e-" + name}
 	s.createNamespace()
 	t.Cleanup(s.end)
 	return s
+}
+
+// in is the scenario as a part of its test sees it.
+func (s *scenario) in(t *testing.T) *scenario {
+	t.Helper()
+	part := *s
+	part.t = t
+	return &part
 }
 
 func (s *scenario) createNamespace() {

@@ -2,18 +2,21 @@ package e2e
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 const imageMissing = "localhost/sei-operator/seid:missing"
 
-// C8, C9: a change, a rollback, a second change on the way and images that cannot be had all end with what is wanted.
+// C8, C9: a change, a rollback, a second change on the way, images that cannot be had and a sidecar that crashes all end
+// with what is wanted.
 func TestNode_ImageChanged_RunsWhatIsWanted(t *testing.T) {
 	s := join(t, "update")
 	s.create(s.fullNode("v"))
@@ -31,6 +34,11 @@ func TestNode_ImageChanged_RunsWhatIsWanted(t *testing.T) {
 
 	s.setSidecar("v", "localhost/sei-operator/sidecar:missing")
 	s.awaitReason("v", v1alpha1.ReasonImagePullFailed)
+	s.setSidecar("v", imageSidecar)
+	s.awaitImage("v", imageNext)
+
+	s.setSidecar("v", imageCrasher)
+	s.awaitCrashing("v", render.ContainerSidecar, "exit code 42")
 	s.setSidecar("v", imageSidecar)
 	s.awaitImage("v", imageNext)
 
@@ -84,6 +92,18 @@ func (s *scenario) awaitImage(name, image string) {
 	if got := render.SidecarImage(pod.Spec); got != imageSidecar || node.Status.CurrentSidecarImage != imageSidecar {
 		s.t.Errorf("the pod's sidecar is %s and the status says %s, want %s", got, node.Status.CurrentSidecarImage, imageSidecar)
 	}
+}
+
+// awaitCrashing waits until the node says which of its containers does not stay up, and how it ends.
+func (s *scenario) awaitCrashing(name, container, how string) {
+	s.t.Helper()
+	await(s.t, inSyncTimeout, name+" to name "+container+", which crashes", func(context.Context) (bool, string, error) {
+		node := &v1alpha1.SeiNode{}
+		err := s.get(name, node)
+		c := conditions.Get(node.Status.Conditions, v1alpha1.ConditionReady)
+		named := c != nil && c.Reason == v1alpha1.ReasonPodCrashLooping && strings.Contains(c.Message, container) && strings.Contains(c.Message, how)
+		return named, describe(node), err
+	})
 }
 
 func (s *scenario) awaitOtherPod(node string, than types.UID) {

@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// theReport is what the suite tells at its end.
+var theReport report
+
+// report is how long each scenario took, and what was measured on the way. Nothing fails by a figure: it is that of a
+// busy machine.
+type report struct {
+	mu        sync.Mutex
+	scenarios []row
+	figures   []row
+}
+
+type row struct {
+	name  string
+	value string
+	took  time.Duration
+}
+
+// watch notes how long a scenario takes from here to its end.
+func (r *report) watch(t *testing.T) {
+	t.Helper()
+	began := time.Now()
+	t.Cleanup(func() {
+		result := "passed"
+		if t.Failed() {
+			result = "FAILED"
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.scenarios = append(r.scenarios, row{t.Name(), result, time.Since(began)})
+	})
+}
+
+// figuref notes something that was measured.
+func (r *report) figuref(t *testing.T, name, format string, args ...any) {
+	t.Helper()
+	value := fmt.Sprintf(format, args...)
+	t.Logf("%s: %s", name, value)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.figures = append(r.figures, row{name: name, value: value})
+}
+
+// text is the whole report, the longest scenario first.
+func (r *report) text(setup, total time.Duration) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slices.SortFunc(r.scenarios, func(a, b row) int { return cmp.Compare(b.took, a.took) })
+	var out strings.Builder
+	fmt.Fprintf(&out, "%6.1f s  cluster and operator\n", setup.Seconds())
+	for _, s := range r.scenarios {
+		fmt.Fprintf(&out, "%6.1f s  %s %s\n", s.took.Seconds(), s.value, s.name)
+	}
+	fmt.Fprintf(&out, "%6.1f s  in all\n", total.Seconds())
+	for _, f := range r.figures {
+		fmt.Fprintf(&out, "%s: %s\n", f.name, f.value)
+	}
+	return out.String()
+}
+
+// publish prints the report, and leaves it where make finds it: the output of tests that pass is not shown.
+func (r *report) publish(root string, setup, total time.Duration) {
+	text := r.text(setup, total)
+	fmt.Print(text)
+	if err := os.WriteFile(filepath.Join(root, ".cache", "e2e-report.txt"), []byte(text), 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: writing the report:", err)
+	}
+}
