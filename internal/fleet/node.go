@@ -26,7 +26,7 @@ func Observe(target Child, live *v1alpha1.SeiNode, restarted string) (Node, erro
 	n.Current = len(rolled) == 0
 	n.Stopped = live.Spec.Paused
 	n.Settled = settled(live, restarted)
-	n.Available = n.Settled && IsReady(live)
+	n.Ready = IsReady(live)
 	n.Why = why(n, live)
 	return n, nil
 }
@@ -53,7 +53,7 @@ func IsReady(live *v1alpha1.SeiNode) bool {
 
 // why says in stable words what a node waits for.
 func why(n Node, live *v1alpha1.SeiNode) string {
-	if !n.Current && n.Available {
+	if !n.Current && n.Available() {
 		return "it waits for its turn"
 	}
 	if c := conditions.Get(live.Status.Conditions, v1alpha1.ConditionSpecValid); c != nil && c.Status == metav1.ConditionFalse {

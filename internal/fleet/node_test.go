@@ -47,7 +47,7 @@ func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n.Current != tc.current || n.Settled != tc.settled || n.Available != tc.available || !strings.Contains(n.Why, tc.why) {
+			if n.Current != tc.current || n.Settled != tc.settled || n.Available() != tc.available || !strings.Contains(n.Why, tc.why) {
 				t.Errorf("%+v", n)
 			}
 		})
@@ -60,14 +60,14 @@ func TestObserve_StoppedNode_IsDoneWithoutBeingReady(t *testing.T) {
 	live := liveOf(t, snd, 0)
 	live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: 1, Phase: v1alpha1.NodeRunning, CurrentImage: "seid:0"}
 	n, err := fleet.Observe(fleet.Target(snd, platform.Default(), 0), live, "")
-	if err != nil || !n.Done() || n.Available {
+	if err != nil || !n.Done() || n.Available() {
 		t.Errorf("%+v, %v", n, err)
 	}
 }
 
 func TestObserve_NoNode_IsUnavailableAndMadeFromTheTemplate(t *testing.T) {
 	n, err := fleet.Observe(fleet.Target(rpcFleet(), platform.Default(), 0), nil, "")
-	if err != nil || !n.Current || n.Available || n.Done() {
+	if err != nil || !n.Current || n.Available() || n.Done() {
 		t.Errorf("%+v, %v", n, err)
 	}
 }

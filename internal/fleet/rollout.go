@@ -19,37 +19,55 @@ type Node struct {
 	Current bool
 	// Settled: it runs the spec it has.
 	Settled bool
-	// Available: it is in sync and nothing is being done to it.
-	Available bool
+	// Ready: it is in sync and serves.
+	Ready bool
 	// Stopped: it is not meant to run.
 	Stopped bool
 	// Why says what a node that is not done waits for.
 	Why string
 }
 
+// Available reports whether it serves and nothing is being done to it.
+func (n Node) Available() bool { return n.Ready && n.Settled }
+
 // Done reports whether a rollout has nothing left to do, and nothing to wait for,
 // with this node.
-func (n Node) Done() bool { return n.Current && n.Settled && (n.Available || n.Stopped) }
+func (n Node) Done() bool { return n.Current && n.Settled && (n.Ready || n.Stopped) }
 
 // Moves lists the ordinals of the nodes that may take over the template now. A node
-// that is unavailable always may: it cannot be hurt, and the change may be its cure.
-// An available one may only while fewer than maxUnavailable nodes are unavailable,
-// those that move counted in.
+// that is down always may: it cannot be hurt, and the change may be its cure. One that
+// serves may only while fewer than maxUnavailable nodes are down or on their way.
+//
+// A node to which something is being done may be about to go down, so it keeps those
+// that are available back. But it is not down, and being busy does not set it free: a
+// change that restarts nothing makes all nodes busy for a moment.
 func Moves(nodes []Node, maxUnavailable int) []int {
 	var moves []int
-	unavailable := 0
+	taken, busy := 0, 0
 	for _, n := range nodes {
-		if n.Available {
-			continue
+		switch {
+		case !n.Ready:
+			taken++
+			if !n.Current {
+				moves = append(moves, n.Ordinal)
+			}
+		case n.Settled:
+		case n.Current:
+			taken++
+		default:
+			busy++
 		}
-		unavailable++
-		if !n.Current {
+	}
+	for _, n := range byOrdinal(nodes) {
+		if n.Ready && !n.Current && !n.Settled && taken < maxUnavailable {
+			busy--
+			taken++
 			moves = append(moves, n.Ordinal)
 		}
 	}
 	for _, n := range byOrdinal(nodes) {
-		if n.Available && !n.Current && unavailable < maxUnavailable {
-			unavailable++
+		if n.Available() && !n.Current && taken+busy < maxUnavailable {
+			taken++
 			moves = append(moves, n.Ordinal)
 		}
 	}

@@ -16,14 +16,14 @@ import (
 )
 
 // nodes reads a fleet from letters, one per node: o is available and old, n available
-// and current, O unavailable and old, N unavailable and current (on its way, or broken).
+// and current, O down and old, N down and current, b serves, is old and busy with
+// something, c serves, is current and busy (on its way).
 func nodes(letters string) []fleet.Node {
 	list := make([]fleet.Node, 0, len(letters))
 	for i, l := range letters {
-		up := l == 'o' || l == 'n'
 		list = append(list, fleet.Node{
 			Name: fleet.ChildName("rpc", i), Ordinal: i, Why: "why",
-			Current: l == 'n' || l == 'N', Available: up, Settled: up,
+			Current: strings.ContainsRune("nNc", l), Ready: strings.ContainsRune("onbc", l), Settled: strings.ContainsRune("on", l),
 		})
 	}
 	return list
@@ -60,6 +60,19 @@ func TestMoves_UnavailableAlwaysAvailableWithinTheBudget(t *testing.T) {
 		{"nNooo", 1, nil},
 		{"nNOoo", 1, []int{2}},
 		{"nNOoo", 3, []int{2, 3}},
+		// One is on its way and still serves: the next waits.
+		{"coooo", 1, nil},
+		{"coooo", 2, []int{1}},
+		// All were given a change that restarts nothing, and have not looked at it yet: busy is not down.
+		{"cbb", 1, nil},
+		{"bbb", 1, []int{0}},
+		{"bbb", 2, []int{0, 1}},
+		{"bbO", 1, []int{2}},
+		// Who is busy may go down: others wait, and it goes first.
+		{"oob", 1, []int{2}},
+		{"oob", 2, []int{0, 2}},
+		{"obN", 1, nil},
+		{"obN", 2, []int{1}},
 	}
 	for _, tc := range cases {
 		if got := fleet.Moves(nodes(tc.fleet), tc.max); !slices.Equal(got, tc.want) {
@@ -75,33 +88,37 @@ func TestMoves_AnyFleet_KeepsTheRule(t *testing.T) {
 	for range 20000 {
 		var letters strings.Builder
 		for range random.IntN(12) {
-			letters.WriteByte("onON"[random.IntN(4)])
+			letters.WriteByte("onONbc"[random.IntN(6)])
 		}
 		list, maximum := nodes(letters.String()), 1+random.IntN(4)
 		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		moves := fleet.Moves(list, maximum)
-		down, hurt, waiting := 0, 0, 0
+		down, hurt, onTheWay, busy, waiting := 0, 0, 0, 0, 0
 		for _, n := range list {
 			moved := slices.Contains(moves, n.Ordinal)
 			switch {
 			case moved && n.Current:
 				t.Fatalf("%s: %d moves though it is current", letters.String(), n.Ordinal)
-			case !n.Available:
+			case !n.Ready:
 				down++
 				if !n.Current && !moved {
 					t.Fatalf("%s: %d is down and is not let move", letters.String(), n.Ordinal)
 				}
 			case moved:
 				hurt++
+			case !n.Settled && n.Current:
+				onTheWay++
+			case !n.Settled:
+				busy++
 			case !n.Current:
 				waiting++
 			}
 		}
-		if hurt > 0 && down+hurt > maximum {
-			t.Fatalf("%s with %d: %d down and %d hurt", letters.String(), maximum, down, hurt)
+		if taken := down + onTheWay + hurt; hurt > 0 && taken > maximum {
+			t.Fatalf("%s with %d: %d down or on their way, %d of them by this move", letters.String(), maximum, taken, hurt)
 		}
-		if waiting > 0 && down+hurt < maximum {
-			t.Fatalf("%s with %d: %d wait though only %d are down", letters.String(), maximum, waiting, down+hurt)
+		if taken := down + onTheWay + hurt; (busy > 0 && taken < maximum) || (waiting > 0 && taken+busy < maximum) {
+			t.Fatalf("%s with %d: %d and %d wait though only %d are down or on their way", letters.String(), maximum, busy, waiting, taken)
 		}
 	}
 }

@@ -38,11 +38,19 @@ func (s *storm) notef(format string, args ...any) {
 
 // step does one random thing.
 func (s *storm) step() {
-	switch s.random.IntN(12) {
+	switch s.random.IntN(13) {
 	case 0, 1, 2:
 		to := images[s.random.IntN(len(images))]
 		s.notef("image %s", to)
 		s.edit("rpc", image(to))
+	case 12:
+		// A field that restarts nothing makes every node busy at once.
+		to, retain := images[s.random.IntN(len(images))], []v1alpha1.VolumeDeletionPolicy{v1alpha1.VolumeRetain, v1alpha1.VolumeDelete}[s.random.IntN(2)]
+		s.notef("image %s and volumes %s", to, retain)
+		s.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) {
+			f.Spec.Template.Spec.Image = to
+			f.Spec.Template.Spec.DataVolume = &v1alpha1.DataVolumeSpec{DeletionPolicy: retain}
+		})
 	case 3, 4:
 		to := int32(3 + s.random.IntN(3))
 		s.notef("scale %d", to)

@@ -60,7 +60,7 @@ func (o *watcher) see(kind watch.EventType, node *v1alpha1.SeiNode) {
 		return
 	}
 	o.nodes[node.Name] = node
-	if was != nil && was.UID == node.UID && was.Spec.Image != node.Spec.Image && up(was) {
+	if was != nil && was.UID == node.UID && was.Spec.Image != node.Spec.Image && fleet.IsReady(was) {
 		o.hurt[node.Name] = true
 	}
 	if up(node) {
