@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -36,6 +37,19 @@ func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.buf.String()
+}
+
+// await waits until something is in the output.
+func (o *output) await(t *testing.T, text string) {
+	t.Helper()
+	timeout := time.After(envtest.WaitTimeout)
+	for tick := time.Tick(10 * time.Millisecond); !strings.Contains(o.String(), text); {
+		select {
+		case <-timeout:
+			t.Fatalf("%q is not in the output:\n%s", text, o.String())
+		case <-tick:
+		}
+	}
 }
 
 // The binary itself, as the pod would run it: it takes the lease, ends on SIGTERM
@@ -68,6 +82,9 @@ func TestBinary_Signal_EndsCleanly(t *testing.T) {
 	envtest.WaitFor(t, env, namespace, "sei-operator.sei.io", func(l *coordinationv1.Lease) bool {
 		return l != nil && ptr.Deref(l.Spec.HolderIdentity, "") != ""
 	})
+	// A signal between the lease's being written and the answer's being read would leave
+	// a lease that the process does not know it has.
+	log.await(t, "Starting Controller")
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
