@@ -65,7 +65,7 @@ func SVG(title string, from, to time.Time, panels []Panel) []byte {
 		html.EscapeString(title), from.UTC().Format("15:04:05"), to.UTC().Format("15:04:05"))
 	for i, p := range figures {
 		frame(&b, p.Title, i%figureColumns*figureWidth, heading+i/figureColumns*figureHeight, figureWidth, figureHeight)
-		figure(&b, p)
+		figure(&b, p, from, to)
 		b.WriteString("</g>\n")
 	}
 	for i, p := range plots {
@@ -85,16 +85,21 @@ func frame(b *bytes.Buffer, title string, x, y, w, h int) {
 		`<text x="12" y="18" font-weight="bold">%s</text>`, x, y, w-8, h-8, html.EscapeString(title))
 }
 
-// figure writes the last value of each line, beside its name.
-func figure(b *bytes.Buffer, p Panel) {
-	for i, l := range p.Lines {
-		if len(l.Points) == 0 {
+// figure writes the last value of each line that goes on to the end, beside its name.
+func figure(b *bytes.Buffer, p Panel, from, to time.Time) {
+	shown := 0
+	for _, l := range p.Lines {
+		if len(l.Points) == 0 || to.Sub(l.Points[len(l.Points)-1].At) > gap(from, to) {
 			continue
 		}
-		fmt.Fprintf(b, `<text x="14" y="%d"><tspan font-size="14" fill="%s">%s</tspan> %s</text>`,
-			38+i*figureLine, colours[i%len(colours)], number(l.Points[len(l.Points)-1].Value, p.Unit), html.EscapeString(cut(l.Name, legendLength)))
+		fmt.Fprintf(b, `<text x="14" y="%d"><tspan font-size="14" fill="%s">%s</tspan> %s</text>`, 38+shown*figureLine,
+			colours[shown%len(colours)], number(l.Points[len(l.Points)-1].Value, p.Unit), html.EscapeString(cut(l.Name, legendLength)))
+		shown++
 	}
 }
+
+// gap is for how long a series may be silent before it counts as gone.
+func gap(from, to time.Time) time.Duration { return to.Sub(from) / 20 }
 
 func plot(b *bytes.Buffer, p Panel, from, to time.Time) {
 	highest := 0.0
@@ -133,11 +138,11 @@ func path(points []prometheus.Point, from, to time.Time, highest float64) string
 			step = 'M'
 			continue
 		}
-		if i > 0 && p.At.Sub(points[i-1].At).Seconds() > span/20 {
+		if i > 0 && p.At.Sub(points[i-1].At) > gap(from, to) {
 			step = 'M'
 		}
 		level := i > 0 && i+1 < len(points) && points[i-1].Value == p.Value && points[i+1].Value == p.Value
-		if step == 'L' && level && points[i+1].At.Sub(p.At).Seconds() <= span/20 {
+		if step == 'L' && level && points[i+1].At.Sub(p.At) <= gap(from, to) {
 			continue
 		}
 		fmt.Fprintf(&b, "%c%.1f %.1f", step, left+p.At.Sub(from).Seconds()/span*plotW, top+plotH-p.Value/highest*plotH)

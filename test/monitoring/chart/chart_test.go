@@ -16,10 +16,14 @@ import (
 func TestSVG_IsWellFormedAndShowsEveryLine(t *testing.T) {
 	from := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	points := []prometheus.Point{{At: from, Value: 1}, {At: from.Add(time.Second), Value: math.NaN()}, {At: from.Add(2 * time.Second), Value: 3}}
+	last := []prometheus.Point{{At: from.Add(time.Minute), Value: 3}}
 	picture := string(chart.SVG("Sei <fleets>", from, from.Add(time.Minute), []chart.Panel{
 		{Title: "Lines", Unit: "s", Lines: []chart.Line{{Name: "a & b", Points: points}, {Name: "flat"}}},
-		{Title: "Figures", Stat: true, Lines: []chart.Line{{Name: "nodes", Points: points}}},
+		{Title: "Figures", Stat: true, Lines: []chart.Line{{Name: "gone", Points: points}, {Name: "nodes", Points: last}}},
 	}))
+	if strings.Contains(picture, "gone") {
+		t.Error("a figure is shown of what is no longer there")
+	}
 	decoder := xml.NewDecoder(strings.NewReader(picture))
 	for {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
