@@ -86,11 +86,14 @@ func conditionEvent(t conditions.Transition, before, after *seiv1.SeiNode) (Even
 		return sidecarEvent(t, before, after)
 	}
 	reason, ok := conditionReasons[t.To.Type][t.To.Reason]
-	if !ok {
-		return Event{}, false
+	if !ok || t.To.Status == metav1.ConditionUnknown {
+		return Event{}, false // an input that nobody has looked at yet is no trouble
 	}
 	note := t.To.Message
-	if note == "" {
+	switch {
+	case reason == UpdateComplete:
+		note = "the pod runs " + after.Status.CurrentImage
+	case note == "":
 		note = t.To.Type + " is " + t.To.Reason
 	}
 	return New(reason, "%s", note).About(about(t.To.Type, after)), true

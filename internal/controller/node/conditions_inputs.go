@@ -69,7 +69,7 @@ func (s *scope) inputConditions(set conditions.Setter) {
 		if known {
 			conditions.Set(&s.node.Status.Conditions, s.node.Generation, s.now, c.conditionType, status, reason, message)
 		} else if old := conditions.Get(s.node.Status.Conditions, c.conditionType); old == nil || old.Reason == v1alpha1.ReasonNotApplicable {
-			set.False(c.conditionType, c.notReady, "not checked yet")
+			set.Unknown(c.conditionType, c.notReady, "not checked yet")
 		}
 	}
 }

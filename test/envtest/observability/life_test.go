@@ -61,6 +61,7 @@ func TestMetrics_WholeLife_TouchesEveryOneAndLeavesNone(t *testing.T) {
 	restart(w)
 	stallAndGoBack(w, s)
 
+	checkEvents(w)
 	deleteAll(w)
 	s.stop()
 	s.report()
