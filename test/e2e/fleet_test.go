@@ -76,16 +76,15 @@ func (s *scenario) createValidators() {
 	theReport.figuref(s.t, "from applying four validators to block 1", "%.1f s", time.Since(applied).Seconds())
 }
 
-// upgradeTogether is a coordinated upgrade. At the halt height all validators end. A validator that does not stay up is
-// no use to be protected, so all of them take over the new template at once and none waits for another. Each time the
-// kubelet has started them again they make one block more and end again, later and later.
+// upgradeTogether is a coordinated upgrade. At the halt height all validators end. A validator that is away needs no
+// protection, so all of them take over the new template at once and none waits for another.
 func (s *scenario) upgradeTogether() {
 	s.awaitHeight("rpc-0", haltHeight-1)
 	names := make([]string, 0, validators)
 	for ordinal := range validators {
 		names = append(names, fmt.Sprintf("v-%d", ordinal))
 	}
-	s.awaitAllCrashing(names, render.ContainerSeid)
+	s.awaitAllEnded(names, render.ContainerSeid)
 	halted := s.height("rpc-0")
 	s.t.Logf("all validators are halted at height %d", halted)
 

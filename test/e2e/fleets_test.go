@@ -66,10 +66,11 @@ func (s *scenario) awaitFleet(name, condition string, status metav1.ConditionSta
 	})
 }
 
-// awaitAllCrashing waits until all nodes are away at the same time.
-func (s *scenario) awaitAllCrashing(names []string, container string) {
+// awaitAllEnded waits until a container of every node has ended by itself and no node is ready. They are not away for
+// long: the kubelet starts them again.
+func (s *scenario) awaitAllEnded(names []string, container string) {
 	s.t.Helper()
-	await(s.t, inSyncTimeout, "all to end", func(context.Context) (bool, string, error) {
+	await(s.t, inSyncTimeout, "all to be away at once", func(context.Context) (bool, string, error) {
 		seen := ""
 		all := true
 		for _, name := range names {
@@ -77,8 +78,8 @@ func (s *scenario) awaitAllCrashing(names []string, container string) {
 			if err := s.get(name, node); err != nil {
 				return false, "", err
 			}
-			ready := conditions.Get(node.Status.Conditions, v1alpha1.ConditionReady)
-			all = all && ready != nil && ready.Reason == v1alpha1.ReasonPodCrashLooping && restarts(s.pod(name), container) > 0
+			away := conditions.Is(node.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, "")
+			all = all && away && hasEnded(s.pod(name), container)
 			seen += name + ": " + describe(node) + "\n"
 		}
 		return all, seen, nil

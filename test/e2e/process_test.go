@@ -52,6 +52,16 @@ func processes(pod *corev1.Pod, command []string) []int {
 	return found
 }
 
+// hasEnded reports whether a container of the pod has ended by itself, started again or not.
+func hasEnded(pod *corev1.Pod, container string) bool {
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.Name == container {
+			return c.RestartCount > 0 || c.State.Terminated != nil
+		}
+	}
+	return false
+}
+
 func restarts(pod *corev1.Pod, container string) int32 {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if c.Name == container {
