@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/internal/seid"
@@ -32,6 +33,8 @@ func (s *scenario) startPoller(service string) poller {
 		ObjectMeta: metav1.ObjectMeta{Name: "poller"},
 		Spec: restrictedPod(corev1.Container{
 			Name: "poller", Image: imagePoller, Args: []string{fmt.Sprintf("http://%s:%d/status", service, seid.PortRPC)},
+			// Without a share of its own it would miss its beats on a busy machine.
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("200m")}},
 		}),
 	})
 	p := poller{s}

@@ -112,12 +112,14 @@ func (s *scenario) upgradeTogether() {
 // updateUnderClients updates the full nodes while a client asks their Service, from inside the cluster, ten times a second.
 func (s *scenario) updateUnderClients() {
 	poller := s.startPoller("rpc-internal")
+	began := time.Now()
 	s.editFleet("rpc", func(fleet *v1alpha1.SeiNodeDeployment) { fleet.Spec.Template.Spec.Image = imageNext })
 	s.awaitRolled("rpc", imageNext, servers-1)
 	seen := poller.after(10) // the last node that came back is among those that answer
-	theReport.figuref(s.t, "requests during a rolling update", "%d over new connections, %d failed, the slowest took %d ms",
+	theReport.figuref(s.t, "a rolling update of the servers", "%.1f s", time.Since(began).Seconds())
+	theReport.figuref(s.t, "requests meanwhile", "%d over new connections, %d failed, the slowest took %d ms",
 		seen.Fresh.Requests, seen.Fresh.Failed, seen.Fresh.Slowest)
-	theReport.figuref(s.t, "requests during a rolling update", "%d over kept connections, %d failed, the slowest took %d ms",
+	theReport.figuref(s.t, "requests meanwhile", "%d over kept connections, %d failed, the slowest took %d ms",
 		seen.Kept.Requests, seen.Kept.Failed, seen.Kept.Slowest)
 	if failed := seen.Fresh.Failed + seen.Kept.Failed; failed > 0 {
 		s.t.Errorf("%d requests failed:\n%s", failed, poller.log())
