@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,6 +51,9 @@ func onSidecar(taskType api.TaskType, params paramsFunc) runFunc {
 		if err != nil {
 			return sidecarError(env, taskType, err)
 		}
+		if task.SubmittedAt == nil {
+			remember(ctx, env, task, result, params)
+		}
 		return judge(env, task, result)
 	}
 }
@@ -58,22 +62,39 @@ func onSidecar(taskType api.TaskType, params paramsFunc) runFunc {
 func submit(
 	ctx context.Context, env *Env, task *v1alpha1.PlannedTask, taskType api.TaskType, params paramsFunc,
 ) (api.TaskResult, error) {
-	value, err := params(ctx, env, task)
+	raw, err := encodeParams(ctx, env, task, params)
 	if err != nil {
 		return api.TaskResult{}, err
 	}
-	request := api.TaskRequest{ID: task.ID, Type: taskType}
-	if value != nil {
-		if request.Params, err = json.Marshal(value); err != nil {
-			return api.TaskResult{}, fmt.Errorf("encoding parameters: %w", err)
-		}
-	}
-	if _, err := env.Sidecar.Submit(ctx, request); err != nil {
+	if _, err := env.Sidecar.Submit(ctx, api.TaskRequest{ID: task.ID, Type: taskType, Params: raw}); err != nil {
 		return api.TaskResult{}, err
 	}
 	now := metav1.NewTime(env.Clock.Now().Truncate(time.Second))
 	task.SubmittedAt = &now
 	return env.Sidecar.Get(ctx, task.ID, quickWait)
+}
+
+func encodeParams(ctx context.Context, env *Env, task *v1alpha1.PlannedTask, params paramsFunc) (json.RawMessage, error) {
+	value, err := params(ctx, env, task)
+	if err != nil || value == nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encoding parameters: %w", err)
+	}
+	return raw, nil
+}
+
+// remember completes the plan's entry of a task that was handed over by an operator that
+// did not live to write that down. What was noted of its parameters holds only if they
+// would be the same now; if not, the plan does not claim to know them.
+func remember(ctx context.Context, env *Env, task *v1alpha1.PlannedTask, result api.TaskResult, params paramsFunc) {
+	task.SubmittedAt = &metav1.Time{Time: result.SubmittedAt.Truncate(time.Second)}
+	now := task.DeepCopy()
+	if raw, err := encodeParams(ctx, env, now, params); err == nil && bytes.Equal(raw, result.Params) {
+		task.Params = now.Params
+	}
 }
 
 // judge turns what the sidecar knows of the task into an outcome.
