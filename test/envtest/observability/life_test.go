@@ -231,6 +231,10 @@ func stallAndGoBack(w *world.World, s *sampler) {
 	awaitFleet(w, func(s *v1alpha1.SeiNodeDeployment) bool {
 		return conditions.Is(s.Status.Conditions, v1alpha1.ConditionRolloutStalled, metav1.ConditionTrue, "")
 	})
+	// The deadline of a second may be over before the pod of the new image is there.
+	awaitNode(w, "rpc-0", func(n *v1alpha1.SeiNode) bool {
+		return conditions.Is(n.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonImagePullFailed)
+	})
 	w.Eventually("the stall to be told", func() bool { return s.saw(metrics.NameFleetStalled, "]1") })
 	setImage(w, "seid:b")
 	awaitFleet(w, runs("seid:b"))
