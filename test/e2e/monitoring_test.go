@@ -30,7 +30,7 @@ func TestMonitoring_LiveOperator_TellsWhatHappens(t *testing.T) {
 	s := join(t, "monitoring")
 	bin, err := s.script(t.Context(), "prometheus.sh")
 	if err != nil {
-		t.Skipf("skipped: prometheus cannot be had: %v", err)
+		t.Fatalf("getting prometheus: %v", err)
 	}
 	m := s.startMonitor(bin)
 	m.refusesStrangers()

@@ -17,7 +17,7 @@ import (
 func TestServer_ScrapesAndAnswers(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "../../../hack/prometheus.sh").Output()
 	if err != nil {
-		t.Skipf("skipped: prometheus cannot be had: %v", err)
+		t.Fatalf("getting prometheus: %v", err)
 	}
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintln(w, `answer{to="everything"} 42`)
