@@ -39,25 +39,27 @@ func (t *Tasks) await(ctx context.Context, task engine.Task, p wire.AwaitConditi
 
 var errTimeout = errors.New("timed out")
 
-// awaitHeight polls until the condition holds and gives the height then.
+// awaitHeight polls until the condition holds and gives the height then. The
+// timeout ends a pause and never a look, which has a timeout of its own: what is
+// reported in the end is what the node last said, and not that it was interrupted.
 func (t *Tasks) awaitHeight(ctx context.Context, task engine.Task, p wire.AwaitCondition) (int64, error) {
+	limited := ctx
 	if p.Timeout != "" {
 		limit, err := time.ParseDuration(p.Timeout)
 		if err != nil {
 			return 0, api.InvalidField("timeout", "%w", err)
 		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeout)
+		limited, cancel = context.WithTimeoutCause(ctx, limit, errTimeout)
 		defer cancel()
 	}
-	var last progress
 	for {
-		last = t.check(ctx, p)
+		last := t.check(ctx, p)
 		if last.met {
 			return last.height, nil
 		}
 		task.Progress(api.Progress{Done: last.height, Total: last.goal, Unit: "blocks", Message: last.why})
-		err := pause(ctx, jittered(t.Timing.withDefaults().Poll))
+		err := pause(limited, jittered(t.Timing.withDefaults().Poll))
 		if errors.Is(err, errTimeout) {
 			return 0, api.Retryable(api.CodeUnavailable, fmt.Errorf("waited %s in vain: %s", p.Timeout, last.why))
 		}

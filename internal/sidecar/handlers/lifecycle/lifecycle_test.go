@@ -206,7 +206,7 @@ func TestAwait_CaughtUp_BelievesTheLagAndNotTheFlag(t *testing.T) {
 	for name, noLag := range map[string]bool{"lag_status": false, "without lag_status": true} {
 		f := newFixture(t)
 		f.serving, f.lag, f.noLag = true, 400, noLag
-		_, err := f.Run(t, api.AwaitCondition, `{"condition":"catchingUp","timeout":"1s"}`)
+		_, err := f.Run(t, api.AwaitCondition, `{"condition":"catchingUp","timeout":"50ms"}`)
 		handlertest.WantError(t, err, api.CodeUnavailable, "height is 10 of 410")
 		f.lag = 3
 		if got := handlertest.Must[wire.ConditionMet](t, f.Harness, api.AwaitCondition, `{"condition":"catchingUp"}`); got.Height != 10 {
