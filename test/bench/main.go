@@ -66,7 +66,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.IntVar(&s.slowPods, "slow-pods", 50, "how many pods are replaced by ones that start slowly")
 	flags.DurationVar(&s.slowStart, "slow-start", 4*time.Second, "how long such a pod takes to start")
 	flags.DurationVar(&s.patience, "patience", 10*time.Minute, "how long a single step may take")
-	flags.StringVar(&s.profileDir, "profile", "", "folder for CPU and heap profiles of the operator; it is then built with a profiler")
+	flags.StringVar(&s.profileDir, "profile", "", "folder for profiles of the operator and of the API server; the operator is then built with a profiler")
 	flags.StringSliceVar(&s.managerArgs, "manager-arg", nil, "further flag for the manager, may be repeated")
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("reading the flags: %w", err)

@@ -46,7 +46,7 @@ type bench struct {
 // measure runs all steps with n nodes on a control plane of their own.
 func measure(ctx context.Context, s *settings, binary string, n int, out io.Writer) (*Run, error) {
 	run := &Run{Nodes: n, LoadAverage: loadAverage()}
-	w, err := newWorld(ctx)
+	w, err := newWorld(ctx, s.profileDir != "")
 	if err != nil {
 		return nil, err
 	}

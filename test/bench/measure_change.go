@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -66,7 +65,7 @@ func (b *bench) update(ctx context.Context) error {
 		return err
 	}
 	u := &b.run.Update
-	profiled := b.operator.profileDuring(ctx, b.s, fmt.Sprintf("update-%d", b.run.Nodes), b.profileSpan())
+	profiled := b.profileDuring(ctx, "update", b.profileSpan())
 	done := b.nodes.expect(b.names, settledOn(imageUpdate))
 	changed, err := b.stamped(b.names, func(name string) error { return b.setImage(ctx, name, imageUpdate) })
 	if err != nil {

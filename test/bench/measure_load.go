@@ -55,7 +55,7 @@ func (b *bench) load(ctx context.Context) error {
 		return err
 	}
 	l := &b.run.Load
-	profiled := b.operator.profileDuring(ctx, b.s, fmt.Sprintf("load-%d", b.run.Nodes), b.profileSpan())
+	profiled := b.profileDuring(ctx, "load", b.profileSpan())
 	running, done := b.nodes.expect(b.names, isRunning), b.nodes.expect(b.names, settledOn(imageFirst))
 	created, err := b.stamped(b.names, func(name string) error { return b.create(ctx, name, imageFirst) })
 	if err != nil {
@@ -149,7 +149,7 @@ func (b *bench) rest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	profiled := b.operator.profileDuring(ctx, b.s, fmt.Sprintf("rest-%d", b.run.Nodes), b.s.rest)
+	profiled := b.profileDuring(ctx, "rest", b.s.rest)
 	if err := pause(ctx, b.s.rest); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ type world struct {
 	stops             []func()
 }
 
-func newWorld(ctx context.Context) (w *world, err error) {
+func newWorld(ctx context.Context, profiled bool) (w *world, err error) {
 	w = &world{}
 	defer func() {
 		if err != nil {
@@ -70,11 +70,12 @@ func newWorld(ctx context.Context) (w *world, err error) {
 		return nil, err
 	}
 	w.stops = append(w.stops, func() { _ = os.RemoveAll(w.dir) })
-	auditArgs, err := w.prepareAudit()
+	args, err := w.prepareAudit()
 	if err != nil {
 		return nil, err
 	}
-	if w.Env, err = envtest.Start(ctx, envtest.WithAPIServerArgs(auditArgs...), envtest.WithControllers(controllers...)); err != nil {
+	args = append(args, fmt.Sprintf("--profiling=%t", profiled))
+	if w.Env, err = envtest.Start(ctx, envtest.WithAPIServerArgs(args...), envtest.WithControllers(controllers...)); err != nil {
 		return nil, err
 	}
 	w.stops = append(w.stops, w.Stop)
