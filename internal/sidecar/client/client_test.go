@@ -173,17 +173,17 @@ func TestRedirect_IsNotFollowed(t *testing.T) {
 
 func TestGet_WaitIsAskedForAndGivenTime(t *testing.T) {
 	s := dial(t, func(w http.ResponseWriter, r *http.Request) {
-		if got := r.URL.Query().Get("wait"); got != "300ms" {
+		if got := r.URL.Query().Get("wait"); got != "20s" {
 			t.Errorf("wait=%q", got)
 		}
 		select {
 		case <-r.Context().Done():
 			t.Error("the client gave up before the wait was over")
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(400 * time.Millisecond):
 		}
 		answer(http.StatusOK, `{"id":"x","status":"completed","result":{"a":1}}`)(w, r)
-	}, Options{Timeout: 100 * time.Millisecond})
-	got, err := s.Get(t.Context(), "x", 300*time.Millisecond)
+	}, Options{Timeout: 200 * time.Millisecond})
+	got, err := s.Get(t.Context(), "x", 20*time.Second)
 	if err != nil || got.Status != api.TaskCompleted || string(got.Result) != `{"a":1}` {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -232,7 +232,7 @@ func TestLongPoll_OutlastsTheReadTimeout(t *testing.T) {
 	srv := httptest.NewUnstartedServer(New(Config{
 		Tasks: tasks, Auth: auth.Open{}, Registry: registry, Log: slog.New(slog.DiscardHandler),
 	}))
-	srv.Config.ReadTimeout = 50 * time.Millisecond
+	srv.Config.ReadTimeout = time.Second
 	srv.Start()
 	defer srv.Close()
 	defer tasks.Stop()
@@ -241,8 +241,8 @@ func TestLongPoll_OutlastsTheReadTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	resp := do(t, http.MethodGet, srv.URL+"/v0/tasks/"+id+"?wait=400ms", "")
-	if waited := time.Since(begin); resp.status != http.StatusOK || waited < 400*time.Millisecond {
+	resp := do(t, http.MethodGet, srv.URL+"/v0/tasks/"+id+"?wait=1500ms", "")
+	if waited := time.Since(begin); resp.status != http.StatusOK || waited < 1500*time.Millisecond {
 		t.Errorf("%d after %v", resp.status, waited)
 	}
 }

@@ -50,7 +50,7 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{chain: newChain(t, strings.TrimSpace(string(out)))}
 	f.tasks = &gov.Tasks{
 		Node: n, Keyring: gov.Keyring{Backend: "test", Dir: n.Home.KeyringTest()}, RPC: func() gov.RPC { return f.chain },
-		Metrics: gov.NewMetrics(nil), Inclusion: 2 * time.Second, Poll: time.Millisecond,
+		Metrics: gov.NewMetrics(nil), Inclusion: time.Minute, Poll: time.Millisecond,
 	}
 	f.Harness = handlertest.New(f.tasks.Handlers())
 	return f
@@ -151,7 +151,7 @@ func TestNoBlocks_EndsPendingAndTheSameIDWaitsOn(t *testing.T) {
 		t.Errorf("result is %+v", got)
 	}
 	f.chain.frozen = false
-	f.tasks.Inclusion = 2 * time.Second
+	f.tasks.Inclusion = time.Minute
 	second, err := f.run(t, id, api.GovVote, voteParams)
 	if err != nil || second.TxHash != got.TxHash || f.chain.included() != 1 {
 		t.Errorf("got %+v, %v with %d included", second, err, f.chain.included())

@@ -51,6 +51,7 @@ type fixture struct {
 	*handlertest.Harness
 	t      *testing.T
 	home   home.Dir
+	tasks  *lifecycle.Tasks
 	binary string
 
 	mu          sync.Mutex
@@ -66,13 +67,13 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{t: t, home: home.Dir(t.TempDir()), binary: filepath.Join(t.TempDir(), "seid"), height: 10}
 	srv := httptest.NewServer(http.HandlerFunc(f.answer))
 	t.Cleanup(srv.Close)
-	tasks := &lifecycle.Tasks{
+	f.tasks = &lifecycle.Tasks{
 		Node: &node.Node{Home: f.home, ChainID: "test-1"}, Processes: process.Table{Home: string(f.home)},
-		Timing:           lifecycle.Timing{Stop: time.Second, Restart: 300 * time.Millisecond, Poll: 5 * time.Millisecond},
+		Timing:           lifecycle.Timing{Stop: 30 * time.Second, Restart: 300 * time.Millisecond, Poll: 5 * time.Millisecond},
 		RPC:              func() *rpc.Client { return rpc.New(srv.URL) },
 		StateSyncEnabled: func() (bool, error) { return f.behind, nil },
 	}
-	f.Harness = handlertest.New(tasks.Handlers())
+	f.Harness = handlertest.New(f.tasks.Handlers())
 	return f
 }
 
@@ -145,6 +146,7 @@ func TestStop_EndsTheNodeAndIsContentWithoutOne(t *testing.T) {
 
 func TestStop_NeverKillsANodeThatTakesItsTime(t *testing.T) {
 	f := newFixture(t)
+	f.tasks.Timing.Stop = 200 * time.Millisecond
 	cmd := f.start("stubborn")
 	_, err := f.Run(t, api.StopSeid, `{}`)
 	handlertest.WantError(t, err, api.CodeUnavailable, "still running")

@@ -25,12 +25,13 @@ func (t *Tasks) restart(ctx context.Context, task engine.Task, _ wire.RestartSei
 }
 
 // awaitAnswer waits for the RPC. A node that syncs its state from peers opens it
-// only afterwards; that it runs has to do then.
+// only afterwards; that it runs has to do then. As with await, the limit ends a
+// pause and never a look.
 func (t *Tasks) awaitAnswer(ctx context.Context) (serving bool, err error) {
 	timing := t.Timing.withDefaults()
 	waiting, cancel := context.WithTimeoutCause(ctx, timing.Restart, errNoAnswer)
 	defer cancel()
-	for !t.serving(waiting) {
+	for !t.serving(ctx) {
 		err := pause(waiting, jittered(timing.Poll))
 		if errors.Is(err, errNoAnswer) {
 			return false, t.explainSilence(timing.Restart.String())
