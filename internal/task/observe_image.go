@@ -2,6 +2,9 @@ package task
 
 import (
 	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/plan"
@@ -16,8 +19,11 @@ func observeImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 	if env.Observed.PodObstacle != "" {
 		return waitForSidecar(env)
 	}
-	if pod == nil || pod.DeletionTimestamp != nil {
+	if pod == nil {
 		return plan.Wait(ReasonPodStarting, "waiting for the new pod", 0)
+	}
+	if pod.DeletionTimestamp != nil {
+		return plan.Wait(ReasonPodTerminating, fmt.Sprintf("waiting for pod %s on %s to stop", pod.Name, placeOf(pod)), 0)
 	}
 	if render.TemplateHash(pod.Annotations) != env.Wanted.PodTemplateHash {
 		return plan.Wait(ReasonPodStarting, "waiting for a pod of the new template", 0)
@@ -26,4 +32,11 @@ func observeImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 		return waitForSidecar(env)
 	}
 	return plan.Done("")
+}
+
+func placeOf(pod *corev1.Pod) string {
+	if pod.Spec.NodeName == "" {
+		return "no node"
+	}
+	return "node " + pod.Spec.NodeName
 }

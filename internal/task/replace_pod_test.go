@@ -1,6 +1,8 @@
 package task
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -17,29 +20,67 @@ import (
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
-// A pod that the cache does not show yet is found and replaced all the same.
-func TestReplacePod_PodTheCacheDoesNotShow_IsDeleted(t *testing.T) {
+func TestReplacePod_EndsWithAPodThatWasSeen(t *testing.T) {
 	sts := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "rpc", UID: "sts"}}
 	sts.Spec.Template.Annotations = map[string]string{render.AnnotationTemplateHash: "new"}
 	sts.Status.UpdateRevision = "rpc-new"
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "sei", Name: "rpc-0", Labels: map[string]string{appsv1.ControllerRevisionHashLabelKey: "rpc-old"},
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(sts, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
-	}}
-	api := fake.NewClientBuilder().WithObjects(pod).Build()
-	env := &Env{
-		Client: api, Live: api, Clock: clocktesting.NewFakePassiveClock(time.Now()),
-		Node:     &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "rpc"}},
-		Observed: &planner.Observation{StatefulSet: sts},
-		Wanted:   planner.Wanted{PlanTarget: v1alpha1.PlanTarget{PodTemplateHash: "new"}},
+	made := func(uid types.UID, revision string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "sei", Name: "rpc-0", UID: uid, Labels: map[string]string{appsv1.ControllerRevisionHashLabelKey: revision},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(sts, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
+		}}
 	}
-	if o := replacePod(t.Context(), env, nil); !o.IsWait() {
-		t.Errorf("outcome %+v", o)
+	leaving, foreign := made("a", "rpc-old"), made("a", "rpc-old")
+	leaving.DeletionTimestamp, foreign.OwnerReferences = &metav1.Time{Time: time.Now()}, nil
+	for name, c := range map[string]struct {
+		there, seen *corev1.Pod
+		done, gone  bool
+	}{
+		"an old one is deleted":                            {there: made("a", "rpc-old"), seen: made("a", "rpc-old"), done: true, gone: true},
+		"an old one that nobody has seen is waited for":    {there: made("a", "rpc-old")},
+		"an old one whose place was taken is not mistaken": {there: made("b", "rpc-old"), seen: made("a", "rpc-old")},
+		"one that is gone is not there to be judged":       {seen: made("a", "rpc-old"), gone: true},
+		"one on its way out is left to it":                 {there: made("a", "rpc-old"), seen: leaving, done: true},
+		"a new one stays":                                  {there: made("a", "rpc-new"), seen: made("a", "rpc-new"), done: true},
+		"somebody else's stays":                            {there: made("a", "rpc-old"), seen: foreign, done: true},
+		"none is waited for":                               {gone: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := fake.NewClientBuilder().Build()
+			if c.there != nil {
+				api = fake.NewClientBuilder().WithObjects(c.there).Build()
+			}
+			env := &Env{
+				Client: strict{api}, Clock: clocktesting.NewFakePassiveClock(time.Now()),
+				Node:     &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "rpc"}},
+				Observed: &planner.Observation{StatefulSet: sts, Pod: c.seen},
+				Wanted:   planner.Wanted{PlanTarget: v1alpha1.PlanTarget{PodTemplateHash: "new"}},
+			}
+			if o := replacePod(t.Context(), env, nil); o.IsDone() != c.done || o.IsWait() == c.done {
+				t.Errorf("outcome %+v", o)
+			}
+			err := api.Get(t.Context(), client.ObjectKey{Namespace: "sei", Name: "rpc-0"}, &corev1.Pod{})
+			if apierrors.IsNotFound(err) != c.gone {
+				t.Errorf("pod: %v", err)
+			}
+			if c.done && c.gone && env.Observed.Pod.DeletionTimestamp == nil {
+				t.Error("the deleted pod still counts as there")
+			}
+		})
 	}
-	if err := api.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}); !apierrors.IsNotFound(err) {
-		t.Errorf("the old pod is still there: %v", err)
+}
+
+// strict refuses, as the API server does, to delete an object of another UID.
+type strict struct{ client.Client }
+
+func (s strict) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
+	live := &corev1.Pod{}
+	if err := s.Get(ctx, client.ObjectKeyFromObject(obj), live); err != nil {
+		return err
 	}
-	if o := replacePod(t.Context(), env, nil); !o.IsDone() {
-		t.Errorf("outcome %+v", o)
+	wanted := (&client.DeleteOptions{}).ApplyOptions(opts)
+	if p := wanted.Preconditions; p == nil || p.UID == nil || *p.UID != live.UID {
+		return apierrors.NewConflict(corev1.Resource("pods"), obj.GetName(), errors.New("UID in precondition differs"))
 	}
+	return s.Client.Delete(ctx, obj)
 }

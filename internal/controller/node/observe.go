@@ -64,12 +64,22 @@ func (r *Reconciler) observeObjects(ctx context.Context, s *scope) (err error) {
 	return err
 }
 
+// podlessFor is how long a pod may be missing before somebody asks why: the StatefulSet
+// controller makes a new one in much less.
+const podlessFor = 2 * time.Second
+
 // observeObstacle finds out why the StatefulSet controller has tried to make the pod and
 // could not. The pod that is in the way carries none of our labels, so no cache has it.
 func (r *Reconciler) observeObstacle(ctx context.Context, s *scope) error {
 	sts := s.observed.StatefulSet
-	if s.observed.Pod != nil || sts == nil || sts.Status.ObservedGeneration < sts.Generation ||
-		ptr.Deref(sts.Spec.Replicas, 1) == 0 || sts.Status.Replicas > 0 {
+	podless := s.observed.Pod == nil && sts != nil && sts.Status.ObservedGeneration >= sts.Generation &&
+		ptr.Deref(sts.Spec.Replicas, 1) > 0 && sts.Status.Replicas == 0
+	lasted := r.podless.lasted(client.ObjectKeyFromObject(s.node), podless, s.now)
+	if !podless {
+		return nil
+	}
+	if lasted < podlessFor {
+		s.comeBackIn(podlessFor - lasted)
 		return nil
 	}
 	pod, err := cached(ctx, r.Live, s.node, render.PodName(s.node), &corev1.Pod{})

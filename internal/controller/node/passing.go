@@ -1,56 +1,32 @@
 package node
 
 import (
-	"sync"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
 // passingFor is how long words have to hold before they are worth a write.
-const passingFor = time.Second
+const passingFor = 3 * time.Second
 
 // passing holds back statuses that differ from the stored one in words alone: a plan
 // that waits for a pod says what it waits for, and most of that is over before anybody
 // could read it. What was held back dies with the process; the next one finds its own
 // words.
-type passing struct {
-	mu    sync.Mutex
-	since map[types.NamespacedName]time.Time
-}
+type passing struct{ sightings }
 
 // withhold reports whether the status of a pass can wait for another look.
 func (p *passing) withhold(before, after *v1alpha1.SeiNode, now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	key := client.ObjectKeyFromObject(after)
-	if !onlyWordsDiffer(&before.Status, &after.Status) {
-		delete(p.since, key)
+	key, wordsOnly := client.ObjectKeyFromObject(after), onlyWordsDiffer(&before.Status, &after.Status)
+	lasted := p.lasted(key, wordsOnly, now)
+	if wordsOnly && lasted >= passingFor {
+		p.forget(key)
 		return false
 	}
-	began, known := p.since[key]
-	if known && now.Sub(began) >= passingFor {
-		delete(p.since, key)
-		return false
-	}
-	if !known {
-		if p.since == nil {
-			p.since = map[types.NamespacedName]time.Time{}
-		}
-		p.since[key] = now
-	}
-	return true
-}
-
-// forget drops what is known of a deleted node.
-func (p *passing) forget(key types.NamespacedName) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.since, key)
+	return wordsOnly
 }
 
 // onlyWordsDiffer reports whether a plan is where it was, and only says so otherwise.

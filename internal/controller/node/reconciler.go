@@ -70,6 +70,8 @@ type Reconciler struct {
 	executor *plan.Executor[*task.Env]
 	latch    events.Latch
 	passing  passing
+	// podless is since when a node's pod is missing.
+	podless sightings
 }
 
 // init makes the parts that the reconciler owns.
@@ -132,4 +134,5 @@ func (r *Reconciler) forget(req ctrl.Request) {
 	r.status.Forget(req.NamespacedName)
 	r.latch.Forget(req.NamespacedName)
 	r.passing.forget(req.NamespacedName)
+	r.podless.forget(req.NamespacedName)
 }

@@ -2,6 +2,8 @@ package node
 
 import (
 	"testing"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
 // The figure of API writes per node is printed, and bounded: at most 10 with events.
@@ -28,5 +30,21 @@ func TestFullNode_FromNothingToInSync_WritesLittleAndThenNothing(t *testing.T) {
 		if times != 1 {
 			t.Errorf("%s was posted %d times", task, times)
 		}
+	}
+}
+
+func TestImageChange_WritesLittleAndReadsNothing(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(fullNode("full"))
+	mark := w.Recorder.Mark()
+	w.edit("full", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
+	w.await("full", settled)
+	requests := w.Recorder.Since(mark).In(w.NS)
+	t.Logf("API requests of an image change:\n%s", requests.Table())
+	if writes := requests.Writes(); len(writes) > 10 {
+		t.Errorf("%d writes, want at most 10", len(writes))
+	}
+	if reads := requests.Reads(); len(reads) > 0 {
+		t.Errorf("%d reads that the cache could have answered:\n%s", len(reads), reads.Table())
 	}
 }
