@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 )
 
-// object reads the object of a kind from a file.
+// object reads the object of a kind from a file. Fields that the kind does not have are
+// errors.
 func object[T any](t *testing.T, path, kind string) (o T) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, path))
@@ -34,40 +36,8 @@ func object[T any](t *testing.T, path, kind string) (o T) {
 	return o
 }
 
-// serviceMonitor is as much of the Prometheus Operator's ServiceMonitor as is used.
-// Fields that are unknown here are errors.
-type serviceMonitor struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Metadata   map[string]any `json:"metadata"`
-	Spec       struct {
-		JobLabel string `json:"jobLabel"`
-		Selector struct {
-			MatchLabels map[string]string `json:"matchLabels"`
-		} `json:"selector"`
-		Endpoints []struct {
-			Port          string `json:"port"`
-			Scheme        string `json:"scheme"`
-			Path          string `json:"path"`
-			Interval      string `json:"interval"`
-			ScrapeTimeout string `json:"scrapeTimeout"`
-			HonorLabels   bool   `json:"honorLabels"`
-			Authorization struct {
-				Type        string `json:"type"`
-				Credentials struct {
-					Name string `json:"name"`
-					Key  string `json:"key"`
-				} `json:"credentials"`
-			} `json:"authorization"`
-			TLSConfig struct {
-				InsecureSkipVerify bool `json:"insecureSkipVerify"`
-			} `json:"tlsConfig"`
-		} `json:"endpoints"`
-	} `json:"spec"`
-}
-
 func TestServiceMonitor_FindsTheOperatorUnderTheJobOfTheRules(t *testing.T) {
-	monitor := object[serviceMonitor](t, "config/monitoring/service-monitor.yaml", "ServiceMonitor")
+	monitor := object[monitoringv1.ServiceMonitor](t, "config/monitoring/service-monitor.yaml", "ServiceMonitor")
 	service := object[corev1.Service](t, "config/manager/service.yaml", "Service")
 	if !covers(service.Labels, monitor.Spec.Selector.MatchLabels) {
 		t.Errorf("the Service has the labels %v, and %v are asked for", service.Labels, monitor.Spec.Selector.MatchLabels)
@@ -85,7 +55,10 @@ func TestServiceMonitor_FindsTheOperatorUnderTheJobOfTheRules(t *testing.T) {
 	if !slices.ContainsFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == endpoint.Port }) {
 		t.Errorf("the Service has no port %s", endpoint.Port)
 	}
-	if endpoint.Scheme != "https" || endpoint.Authorization.Type != "Bearer" {
+	if err := endpoint.Validate(); err != nil {
+		t.Error(err)
+	}
+	if endpoint.Scheme.String() != "https" || endpoint.Authorization.Type != "Bearer" {
 		t.Error("metrics are served over TLS, to those who show a token")
 	}
 	if !endpoint.HonorLabels {
@@ -104,7 +77,7 @@ func expressions(t *testing.T) string {
 
 func TestScraper_ItsTokenMayReadMetrics(t *testing.T) {
 	const path = "config/monitoring/scraper.yaml"
-	credentials := object[serviceMonitor](t, "config/monitoring/service-monitor.yaml", "ServiceMonitor").Spec.Endpoints[0].Authorization.Credentials
+	credentials := object[monitoringv1.ServiceMonitor](t, "config/monitoring/service-monitor.yaml", "ServiceMonitor").Spec.Endpoints[0].Authorization.Credentials
 	secret, account := object[corev1.Secret](t, path, "Secret"), object[corev1.ServiceAccount](t, path, "ServiceAccount")
 	if credentials.Name != secret.Name || credentials.Key != corev1.ServiceAccountTokenKey || secret.Type != corev1.SecretTypeServiceAccountToken ||
 		secret.Annotations[corev1.ServiceAccountNameKey] != account.Name {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -81,17 +82,15 @@ func shipped(t *testing.T) rules {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := yaml.UnmarshalStrict(content, &monitoringv1.PrometheusRule{}); err != nil {
+			t.Fatalf("%s is no PrometheusRule: %v", path, err)
+		}
 		var object struct {
-			APIVersion string         `json:"apiVersion"`
-			Kind       string         `json:"kind"`
-			Metadata   map[string]any `json:"metadata"`
-			Spec       rules          `json:"spec"`
+			Kind string `json:"kind"`
+			Spec rules  `json:"spec"`
 		}
-		if err := yaml.UnmarshalStrict(content, &object); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		if object.Kind != "PrometheusRule" || len(object.Spec.Groups) == 0 {
-			t.Fatalf("%s holds no PrometheusRule with groups", path)
+		if err := yaml.Unmarshal(content, &object); err != nil || object.Kind != monitoringv1.PrometheusRuleKind || len(object.Spec.Groups) == 0 {
+			t.Fatalf("%s holds no PrometheusRule with groups: %v", path, err)
 		}
 		all.Groups = append(all.Groups, object.Spec.Groups...)
 	}
