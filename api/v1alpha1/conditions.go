@@ -132,6 +132,8 @@ const (
 	ReasonNodesNotReady       = "NodesNotReady"
 	ReasonNodesFailed         = "NodesFailed"
 	ReasonHTTPRoutesPublished = "HTTPRoutesPublished"
+	ReasonRoutesPending       = "RoutesPending"
+	ReasonRoutesNotAccepted   = "RoutesNotAccepted"
 	ReasonP2PEndpointsApplied = "P2PEndpointsApplied"
 	ReasonNetworkingDisabled  = "NetworkingDisabled"
 	ReasonNoEffectiveRoutes   = "NoEffectiveRoutes"

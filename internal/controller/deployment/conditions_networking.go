@@ -1,8 +1,9 @@
 package deployment
 
 import (
-	"fmt"
 	"strings"
+
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
@@ -17,6 +18,8 @@ type networking struct {
 	failed       error
 	problems     []string
 	routesServed bool
+	// routes are the fleet's own, as this pass left them.
+	routes []*gatewayv1.HTTPRoute
 }
 
 // deriveNetworking writes the fleet's addresses.
@@ -29,9 +32,16 @@ func (s *scope) deriveNetworking(cfg *platform.Config) {
 	status.NetworkingStatus = fleet.Published(s.snd, cfg, routes)
 }
 
-// networkingReady says whether what was asked for is published.
+// networkingReady says whether what was asked for is published. A pass that did not
+// get as far as looking leaves it as it was.
 func (s *scope) networkingReady(set conditions.Setter, cfg *platform.Config) {
 	const conditionType = v1alpha1.ConditionNetworkingReady
+	if !s.networking.synced {
+		if conditions.Get(s.snd.Status.Conditions, conditionType) == nil && s.err != nil {
+			set.Unknown(conditionType, v1alpha1.ReasonNetworkingFailed, s.err.Error())
+		}
+		return
+	}
 	net := s.snd.Spec.Networking
 	noRoutes := fleet.NoRoutes(s.snd, cfg)
 	switch {
@@ -50,8 +60,9 @@ func (s *scope) networkingReady(set conditions.Setter, cfg *platform.Config) {
 		set.False(conditionType, v1alpha1.ReasonCRDNotInstalled,
 			"the cluster does not serve HTTPRoutes of gateway.networking.k8s.io/v1: install the Gateway API, and the routes follow")
 	case net.HTTPEnabled() && noRoutes == "":
-		set.True(conditionType, v1alpha1.ReasonHTTPRoutesPublished, fmt.Sprintf("routes are attached to Gateway %s", cfg.Gateway.Name))
+		attached, reason, message := fleet.Attached(s.snd, cfg, s.networking.routes)
+		set.Status(conditionType, attached, reason, message)
 	default:
-		set.True(conditionType, v1alpha1.ReasonP2PEndpointsApplied, "every node has a load balancer for peer-to-peer traffic")
+		set.True(conditionType, v1alpha1.ReasonP2PEndpointsApplied, "every node has a Service of type LoadBalancer for peer-to-peer traffic")
 	}
 }

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayv1ac "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
@@ -34,7 +36,7 @@ func (r *Reconciler) syncServices(ctx context.Context, s *scope) error {
 		wanted[name] = true
 		live, err := cached(ctx, r.Client, s.snd.Namespace, name, &corev1.Service{})
 		if err == nil {
-			err = r.syncObject(ctx, s, "Service", want, asObject(live))
+			_, err = r.syncObject(ctx, s, "Service", want, asObject(live))
 		}
 		errs = append(errs, err)
 	}
@@ -68,13 +70,8 @@ func (r *Reconciler) syncRoutes(ctx context.Context, s *scope) error {
 	}
 	wanted, errs := map[string]bool{}, make([]error, 0, len(routes)+1)
 	for _, want := range routes {
-		name := ptr.Deref(want.Name, "")
-		wanted[name] = true
-		live, err := cached(ctx, r.Client, s.snd.Namespace, name, &gatewayv1.HTTPRoute{})
-		if err == nil {
-			err = r.syncObject(ctx, s, "HTTPRoute", want, asObject(live))
-		}
-		errs = append(errs, err)
+		wanted[ptr.Deref(want.Name, "")] = true
+		errs = append(errs, r.syncRoute(ctx, s, want))
 	}
 	list := &gatewayv1.HTTPRouteList{}
 	errs = append(errs, r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: s.snd.Name}))
@@ -82,6 +79,37 @@ func (r *Reconciler) syncRoutes(ctx context.Context, s *scope) error {
 		errs = append(errs, r.removeUnwanted(ctx, s, wanted, &list.Items[i]))
 	}
 	return errors.Join(errs...)
+}
+
+// syncRoute brings one route to what is asked for and keeps it as it is then, with what
+// the Gateway's controllers say of it.
+func (r *Reconciler) syncRoute(ctx context.Context, s *scope, want *gatewayv1ac.HTTPRouteApplyConfiguration) error {
+	live, err := cached(ctx, r.Client, s.snd.Namespace, ptr.Deref(want.Name, ""), &gatewayv1.HTTPRoute{})
+	if err != nil {
+		return err
+	}
+	applied, err := r.syncObject(ctx, s, "HTTPRoute", want, asObject(live))
+	if err == nil && applied {
+		live, err = answered(want)
+	}
+	if err == nil && live != nil {
+		s.networking.routes = append(s.networking.routes, live)
+	}
+	return err
+}
+
+// answered is the route that the API server answered with: it is read into what was
+// applied. The cache does not have it yet.
+func answered(applied *gatewayv1ac.HTTPRouteApplyConfiguration) (*gatewayv1.HTTPRoute, error) {
+	text, err := json.Marshal(applied)
+	if err != nil {
+		return nil, fmt.Errorf("encoding HTTPRoute %s: %w", ptr.Deref(applied.Name, ""), err)
+	}
+	route := &gatewayv1.HTTPRoute{}
+	if err := json.Unmarshal(text, route); err != nil {
+		return nil, fmt.Errorf("decoding HTTPRoute %s: %w", ptr.Deref(applied.Name, ""), err)
+	}
+	return route, nil
 }
 
 // asObject turns a typed nil into none.
@@ -95,29 +123,30 @@ func asObject[T any, P interface {
 	return obj
 }
 
-// syncObject applies one object if what is there does not hold all of it.
-func (r *Reconciler) syncObject(ctx context.Context, s *scope, kind string, want runtime.ApplyConfiguration, live client.Object) error {
+// syncObject applies one object if what is there does not hold all of it, and reports
+// whether it did.
+func (r *Reconciler) syncObject(ctx context.Context, s *scope, kind string, want runtime.ApplyConfiguration, live client.Object) (applied bool, err error) {
 	if live != nil {
 		if problem := fleet.MayAdopt(s.snd, kind, live); problem != "" {
 			s.networking.problems = append(s.networking.problems, problem)
-			return nil
+			return false, nil
 		}
 		if live.GetDeletionTimestamp() != nil {
-			return nil
+			return false, nil
 		}
 		if ok, _ := render.Covers(want, live); ok {
-			return nil
+			return false, nil
 		}
 	}
-	err := r.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
+	err = r.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
 	if apierrors.IsInvalid(err) {
 		s.networking.problems = append(s.networking.problems, err.Error())
-		return nil // trying again changes nothing; the configuration has to
+		return false, nil // trying again changes nothing; the configuration has to
 	}
 	if err != nil {
-		return fmt.Errorf("applying a %s of the fleet: %w", kind, err)
+		return false, fmt.Errorf("applying a %s of the fleet: %w", kind, err)
 	}
-	return nil
+	return true, nil
 }
 
 // removeUnwanted deletes an object of the fleet's own that is no longer asked for.

@@ -61,7 +61,9 @@ func (w *routeWatch) served(ctx context.Context, asked bool, now time.Time) (boo
 	return w.watch(ctx)
 }
 
-// watch starts the watch once and waits a little until its cache is filled.
+// watch starts the watch once and waits a little until its cache is filled. Nothing is
+// filtered: a fleet reads the spec of its routes, and in their status what the
+// Gateway says.
 func (w *routeWatch) watch(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, fillTimeout)
 	defer cancel()

@@ -99,10 +99,9 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 		t.Errorf("published %+v", got.Status.NetworkingStatus)
 	}
 	w.installGatewayAPI()
+	w.startGateway("sei.example")
 	w.forceWrite("rpc")
-	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
-		return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionTrue, v1alpha1.ReasonHTTPRoutesPublished)
-	})
+	w.awaitNetworking("rpc", metav1.ConditionTrue, v1alpha1.ReasonHTTPRoutesPublished, "routes are attached to Gateway gateways/public")
 
 	// What the routes are.
 	evm := envtest.WaitFor(t, w.Env, w.NS, "rpc-evm", func(r *gatewayv1.HTTPRoute) bool { return r != nil })
@@ -125,7 +124,7 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 		t.Errorf("published %+v", published)
 	}
 
-	// Drift is repaired, and a settled fleet is silent.
+	// Drift is repaired.
 	before := evm.DeepCopy()
 	evm.Spec.Hostnames = []gatewayv1.Hostname{"theirs.example"}
 	if err := w.Client.Patch(t.Context(), evm, client.MergeFrom(before)); err != nil {
@@ -134,12 +133,6 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 	evm = envtest.WaitFor(t, w.Env, w.NS, "rpc-evm", func(r *gatewayv1.HTTPRoute) bool { return r != nil && len(r.Spec.Hostnames) == 2 })
 	w.Delete(evm)
 	envtest.WaitReplaced(t, w.Env, evm, func(*gatewayv1.HTTPRoute) bool { return true })
-	w.forceReconcile("rpc", 100)
-	mark := w.Recorder.Mark()
-	for i := range 5 {
-		w.forceReconcile("rpc", i)
-	}
-	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled fleet with routes")
 
 	// Switched off, it all goes.
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Networking = nil })
@@ -151,6 +144,48 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 	if !is(off, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingDisabled) {
 		t.Errorf("conditions %+v", off.Status.Conditions)
 	}
+}
+
+// awaitNetworking waits until a fleet says so of its networking.
+func (w fleets) awaitNetworking(name string, status metav1.ConditionStatus, reason, text string) {
+	w.T.Helper()
+	w.await(name, func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionNetworkingReady, status, reason) && strings.Contains(message(s, v1alpha1.ConditionNetworkingReady), text)
+	})
+}
+
+func TestNetworking_Routes_AreReadyOnlyWhileTheGatewayAcceptsThem(t *testing.T) {
+	w := newPublishingWorld(t)
+	w.installGatewayAPI()
+	snd := rpc("rpc", 1)
+	snd.Spec.Networking = &v1alpha1.NetworkingSpec{}
+	w.bringUp(snd)
+	pending := "no controller of Gateway gateways/public has accepted HTTPRoute "
+	w.awaitNetworking("rpc", metav1.ConditionFalse, v1alpha1.ReasonRoutesPending, pending+"rpc-evm, rpc-rpc, rpc-rest, rpc-grpc as it is now")
+
+	stop := w.startGateway("elsewhere.example")
+	w.awaitNetworking("rpc", metav1.ConditionFalse, v1alpha1.ReasonRoutesNotAccepted,
+		"HTTPRoute rpc-grpc: test.sei.io/gateway says Accepted is False, NoMatchingListenerHostname: no listener has")
+	stop()
+	stop = w.startGateway("sei.example")
+	w.awaitNetworking("rpc", metav1.ConditionTrue, v1alpha1.ReasonHTTPRoutesPublished, "")
+	stop()
+
+	// What is said of a route as it was does not hold for what it became.
+	evm := &gatewayv1.HTTPRoute{}
+	w.Get("rpc-evm", evm)
+	w.Delete(evm)
+	w.awaitNetworking("rpc", metav1.ConditionFalse, v1alpha1.ReasonRoutesPending, pending+"rpc-evm as it is now")
+	w.startGateway("sei.example")
+	w.awaitNetworking("rpc", metav1.ConditionTrue, v1alpha1.ReasonHTTPRoutesPublished, "")
+
+	w.forceReconcile("rpc", 100)
+	mark := w.Recorder.Mark()
+	for i := range 5 {
+		w.forceReconcile("rpc", i)
+	}
+	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled fleet with routes")
+	w.Recorder.Since(mark).Reads().Of("httproutes").RequireNone(t, "reads of routes past the cache")
 }
 
 func TestNetworking_TCP_EveryNodeHasALoadBalancerAndAStableAddress(t *testing.T) {

@@ -61,6 +61,7 @@ func TestPermissions_TheShippedRole_SufficesForFleets(t *testing.T) {
 	w.Platform.Gateway.Name, w.Platform.Gateway.Domain, w.Platform.Gateway.P2PDomain = "public", "sei.example", "p2p.example"
 	w.restrict()
 	w.installGatewayAPI()
+	w.startGateway("sei.example")
 	w.StartOperator()
 	w.chain()
 
