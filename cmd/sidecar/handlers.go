@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"os"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -23,16 +20,5 @@ func nodeConfig(s settings, registry prometheus.Registerer) handlers.Config {
 		GenesisBucket: s.GenesisBucket, SnapshotBucket: s.SnapshotBucket, UploadTimeout: s.UploadTimeout,
 		Keyring: handlers.Keyring{Backend: s.KeyringBackend, Dir: s.KeyringDir, Passphrase: s.KeyringPassphrase},
 		PodName: pod, Registry: registry,
-	}
-}
-
-// inSync asks the node of this pod whether it keeps up with its chain.
-func inSync(cfg handlers.Config) func(context.Context) error {
-	return func(ctx context.Context) error {
-		at, err := handlers.LocalRPC(cfg).Sync(ctx, time.Now())
-		if err == nil && !at.InSync() {
-			err = errors.New(at.Why)
-		}
-		return err
 	}
 }

@@ -75,16 +75,16 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	node := nodeConfig(s, registry)
+	nodeTasks, inSync := handlers.All(nodeConfig(s, registry))
 	tasks, err := engine.Open(engine.Config{
-		Path: filepath.Join(s.Home, storeName), Handlers: handlers.All(node), Log: log, Registry: registry,
+		Path: filepath.Join(s.Home, storeName), Handlers: nodeTasks, Log: log, Registry: registry,
 	})
 	if err != nil {
 		return err
 	}
 	handler := server.New(server.Config{
 		Tasks: tasks, Auth: authenticator(ctx, s), Identity: server.Identity{Node: s.Node, PodUID: s.PodUID},
-		NodeID: server.NodeIDFrom(s.Home), InSync: inSync(node), Version: buildVersion(), Registry: registry, Log: log,
+		NodeID: server.NodeIDFrom(s.Home), InSync: inSync, Version: buildVersion(), Registry: registry, Log: log,
 	})
 	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
 

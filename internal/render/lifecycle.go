@@ -1,6 +1,8 @@
 package render
 
 import (
+	"time"
+
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -18,4 +20,15 @@ func lifecycle(node *v1alpha1.SeiNode) *corev1ac.LifecycleApplyConfiguration {
 		return nil
 	}
 	return corev1ac.Lifecycle().WithPreStop(corev1ac.LifecycleHandler().WithSleep(corev1ac.SleepAction().WithSeconds(farewellSeconds)))
+}
+
+// RestartFarewell is how long before the end of seid its sidecar has to say that the node
+// is leaving, when seid alone is restarted; 0 for nodes without clients. Nobody takes the
+// pod out of the Services at once then: the kubelet has to hear it as often as its probe
+// asks for, and from there on it is as with a pod that ends.
+func RestartFarewell(node *v1alpha1.SeiNode) time.Duration {
+	if !modeOf(node).ServesRPC() {
+		return 0
+	}
+	return (readinessPeriod*readinessFailures + farewellSeconds) * time.Second
 }

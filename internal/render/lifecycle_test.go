@@ -2,6 +2,9 @@ package render_test
 
 import (
 	"testing"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 func TestPod_NodesWithClients_AnswerOnWhileTheirServicesForgetThem(t *testing.T) {
@@ -17,6 +20,24 @@ func TestPod_NodesWithClients_AnswerOnWhileTheirServicesForgetThem(t *testing.T)
 				t.Errorf("%s: %d s of %d are left to wait, and seid has to write its state down", name,
 					c.Lifecycle.PreStop.Sleep.Seconds, *spec.TerminationGracePeriodSeconds)
 			}
+		}
+	}
+}
+
+// What the kubelet has to be told three times cannot take effect before the third.
+func TestRestartFarewell_IsLongerThanTheProbesNeed(t *testing.T) {
+	for name, n := range everyNode() {
+		farewell := render.RestartFarewell(n)
+		if n.Spec.Validator != nil || n.Spec.Seed != nil {
+			if farewell != 0 {
+				t.Errorf("%s has no clients and a farewell of %s", name, farewell)
+			}
+			continue
+		}
+		c := containers(podSpec(t, input(n)))["seid"]
+		probe, margin := c.ReadinessProbe, c.Lifecycle.PreStop.Sleep.Seconds
+		if want := time.Duration(int64(probe.PeriodSeconds*probe.FailureThreshold)+margin) * time.Second; farewell < want {
+			t.Errorf("%s: a farewell of %s, want %s", name, farewell, want)
 		}
 	}
 }

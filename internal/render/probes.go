@@ -15,6 +15,13 @@ const (
 	pathLivez    = "/v0/livez"
 )
 
+// How often the kubelet asks whether a node is in sync, in seconds, and how many times it
+// has to hear no.
+const (
+	readinessPeriod   = 5
+	readinessFailures = 3
+)
+
 // seidStartup holds the other probes back until the gate has been opened, for
 // days if need be: restoring a large snapshot takes that long.
 func seidStartup(node *v1alpha1.SeiNode) *corev1ac.ProbeApplyConfiguration {
@@ -36,7 +43,7 @@ func seidReadiness(node *v1alpha1.SeiNode) *corev1ac.ProbeApplyConfiguration {
 	if modeOf(node) == seid.ModeSeed {
 		probe = corev1ac.Probe().WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromInt32(seid.PortP2P)))
 	}
-	return probe.WithPeriodSeconds(5).WithTimeoutSeconds(5).WithFailureThreshold(3)
+	return probe.WithPeriodSeconds(readinessPeriod).WithTimeoutSeconds(5).WithFailureThreshold(readinessFailures)
 }
 
 // sidecarStartup lets seid's container start as soon as the sidecar answers.

@@ -9,6 +9,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/planner"
+	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
@@ -28,7 +29,24 @@ func restartSeid(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan
 	if !needed {
 		return plan.Done("no changed key needs a restart")
 	}
-	return onSidecar(api.RestartSeid, noParams)(ctx, env, task)
+	return onSidecar(api.RestartSeid, restartSeidParams)(ctx, env, task)
+}
+
+// restartSeidParams give the clients of a node time to go elsewhere. A sidecar of an older
+// operator would refuse the parameter, and restarts at once as it always did.
+func restartSeidParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	farewell := render.RestartFarewell(env.Node)
+	if farewell == 0 {
+		return nil, nil
+	}
+	version, err := env.Sidecar.Version(ctx)
+	if errors.Is(err, sidecar.ErrNotFound) || err == nil && version.APILevel < api.LevelFarewell {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking for the sidecar's version: %w", err)
+	}
+	return wire.RestartSeid{Farewell: farewell.String()}, nil
 }
 
 func restartNeeded(ctx context.Context, env *Env) (bool, error) {

@@ -29,6 +29,7 @@ func TestOneValidator_WithoutABucket(t *testing.T) {
 		}
 	})
 	t.Run("sends each governance transaction once although the sidecar is killed", func(t *testing.T) { governance(t, v) })
+	t.Run("says that it is about to restart, and takes it back", func(t *testing.T) { saysFarewell(t, v) })
 	t.Run("restarts", func(t *testing.T) { restarts(t, v) })
 	halt := v.height() + 3
 	t.Run("stops and stays stopped", func(t *testing.T) { stops(t, v) })
@@ -133,12 +134,32 @@ func transactions(t *testing.T, v *node) int {
 func restarts(t *testing.T, v *node) {
 	t.Helper()
 	first := <-v.pod.starts
-	restarted := do[wire.Restarted](v, api.RestartSeid, nil)
+	restarted := do[wire.Restarted](v, api.RestartSeid, wire.RestartSeid{Farewell: "1s"})
 	if second := <-v.pod.starts; !restarted.RPCServing || second == first {
 		t.Errorf("restart gave %+v, process %d then %d", restarted, first, second)
 	}
 	<-v.pod.exits
 	v.awaitHeight(v.height() + 2)
+	v.awaitInSync(http.StatusOK, "")
+}
+
+// A farewell that is called off, and one whose sidecar is killed, leave the node where it was.
+func saysFarewell(t *testing.T, v *node) {
+	t.Helper()
+	v.awaitInSync(http.StatusOK, "")
+	id := v.Submit(api.RestartSeid, uuid.NewString(), wire.RestartSeid{Farewell: "10m"})
+	v.awaitInSync(http.StatusServiceUnavailable, "about to be restarted")
+	v.Kill()
+	v.Restart()
+	do[any](v, api.MarkReady, nil)
+	v.awaitInSync(http.StatusServiceUnavailable, "about to be restarted")
+	if err := v.Client().Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	v.awaitInSync(http.StatusOK, "")
+	if len(v.pod.exits) > 0 {
+		t.Error("the node was ended")
+	}
 }
 
 func stops(t *testing.T, v *node) {

@@ -9,12 +9,17 @@ const (
 
 // Level numbers the additions to the v0 API. It grows by one with every addition
 // that a caller may want to depend on.
-const Level = 2
+const Level = LevelFarewell
+
+// LevelFarewell is the level from which on restart-seid takes a farewell. Older sidecars
+// refuse parameters they do not know.
+const LevelFarewell = 3
 
 // TokenAudience is the audience of the service-account tokens that sidecars accept.
 const TokenAudience = "sei-sidecar"
 
-// PathInSync answers 200 while the node keeps up with its chain.
+// PathInSync answers 200 while the node keeps up with its chain and is not about to be
+// restarted.
 const PathInSync = "/v0/insync"
 
 // DefaultPort is the port that sidecars listen on.

@@ -32,6 +32,16 @@ func (s *suite) badRequests(t *testing.T) {
 			s.call(t, http.MethodPost, "/v0/tasks", tc.body).wantError(t, http.StatusBadRequest, tc.message)
 		})
 	}
+	if slices.Contains(s.TaskTypes, "restart-seid") {
+		t.Run("farewell that is no time", func(t *testing.T) {
+			var refused struct{ ErrorDetail struct{ Field string } }
+			s.call(t, http.MethodPost, "/v0/tasks", `{"type":"restart-seid","params":{"farewell":"soon"}}`).
+				want(t, http.StatusBadRequest).json(t, &refused)
+			if refused.ErrorDetail.Field != "farewell" {
+				t.Errorf("the field at fault is %q", refused.ErrorDetail.Field)
+			}
+		})
+	}
 	t.Run("unknown field beside the known", func(t *testing.T) {
 		s.call(t, http.MethodPost, "/v0/tasks", `{"type":"mark-not-ready","schedule":"@daily"}`).want(t, http.StatusCreated)
 	})

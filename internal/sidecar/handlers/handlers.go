@@ -56,12 +56,6 @@ type Config struct {
 // Keyring says where the operator's keys are.
 type Keyring = gov.Keyring
 
-// LocalRPC talks to the node of this pod, wherever its configuration of this moment says.
-func LocalRPC(cfg Config) *rpc.Client {
-	files := configfiles.Tasks{Node: nodeOf(cfg)}
-	return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second))
-}
-
 func nodeOf(cfg Config) *node.Node {
 	return &node.Node{
 		Home: home.Dir(cfg.Home), ChainID: cfg.ChainID, Seid: seidcmd.Runner{Path: cmp.Or(cfg.SeidPath, seid.BinaryName)},
@@ -69,11 +63,17 @@ func nodeOf(cfg Config) *node.Node {
 	}
 }
 
-// All are the handlers of every task type but those that move the gate.
-func All(cfg Config) []engine.Handler {
+// InSync says why no client should be sent to the node; nil means that it keeps up with
+// its chain and stays.
+type InSync func(context.Context) error
+
+// All are the handlers of every task type but those that move the gate, and the answer
+// to readiness probes, which depends on what the tasks are about to do.
+func All(cfg Config) ([]engine.Handler, InSync) {
 	n := nodeOf(cfg)
 	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address) }}
-	local := func() *rpc.Client { return LocalRPC(cfg) }
+	// Wherever the node's configuration of this moment says.
+	local := func() *rpc.Client { return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second)) }
 	running := &lifecycle.Tasks{
 		Node: n, Processes: process.Table{Home: cfg.Home}, RPC: local, StateSyncEnabled: files.StateSyncEnabled,
 	}
@@ -84,7 +84,7 @@ func All(cfg Config) []engine.Handler {
 	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
 	results := &export.Tasks{Node: n, LocalRPC: files.LocalRPC, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}
 	all := slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
-	return afterSweep(n.Home, all)
+	return afterSweep(n.Home, all), running.InSync
 }
 
 // afterSweep lets the first task of a process find a home without the leftovers of

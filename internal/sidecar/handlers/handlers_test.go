@@ -24,7 +24,7 @@ func TestAll_HasEveryTaskTypeOnceButThoseOfTheGate(t *testing.T) {
 		api.AssembleAndUploadGenesis, api.SetGenesisPeers, api.GovVote, api.GovSoftwareUpgrade, api.GovParamChange, api.ResultExport,
 	}
 	slices.Sort(want)
-	all := handlers.All(handlers.Config{Home: t.TempDir(), ChainID: "test-1", Registry: prometheus.NewRegistry()})
+	all, _ := handlers.All(handlers.Config{Home: t.TempDir(), ChainID: "test-1", Registry: prometheus.NewRegistry()})
 	got := make([]api.TaskType, 0, len(all))
 	for _, h := range all {
 		got = append(got, h.Type)
@@ -46,7 +46,7 @@ func TestAll_TheFirstTaskSweepsWhatAKilledProcessLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all := handlers.All(handlers.Config{Home: dir, ChainID: "test-1"})
+	all, _ := handlers.All(handlers.Config{Home: dir, ChainID: "test-1"})
 	harness := handlertest.New(all)
 	if _, err := harness.Run(t, api.ExportGentx, ""); err == nil {
 		t.Error("an empty home has a gentx")

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -152,6 +154,11 @@ func TestC9_NodeThatIsNeverReady_IsUpdated(t *testing.T) {
 func TestReconfigure_ChangedOverride_IsWrittenToTheRunningNode(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.Sidecars.Program(w.Key("n"), "config-apply", sidecarsim.Outcome{Result: map[string]any{"changed": []string{"app.toml:evm.http_port"}, "restartRequired": true}})
+	var params atomic.Value
+	w.Sidecars.Program(w.Key("n"), "restart-seid", sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
+		params.Store(string(call.Params))
+		return map[string]any{"rpcServing": true}, nil
+	}})
 	before := w.bringUp(fullNode("n"))
 	pod := &corev1.Pod{}
 	w.Get("n-0", pod)
@@ -167,6 +174,9 @@ func TestReconfigure_ChangedOverride_IsWrittenToTheRunningNode(t *testing.T) {
 	}
 	if got := count(w.Sidecars.Submissions(w.Key("n")), "restart-seid"); got != 1 {
 		t.Errorf("seid was restarted %d times", got)
+	}
+	if got := params.Load(); got != `{"farewell":"20s"}` {
+		t.Errorf("seid was restarted with %v: its clients are not told", got)
 	}
 	w.Sidecars.Program(w.Key("n"), "config-apply", sidecarsim.Outcome{Result: map[string]any{"changed": []string{}, "restartRequired": false}})
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.ExternalAddress = "n.example.org:26656" })

@@ -64,7 +64,7 @@ func (s *Sidecars) Program(node string, task api.TaskType, outcome Outcome) (rem
 // handlersFor are the real sidecar's handlers with their types, groups and
 // checks, and with the test's outcomes in place of their work.
 func (s *Sidecars) handlersFor(node string) []engine.Handler {
-	all := handlers.All(handlers.Config{})
+	all, _ := handlers.All(handlers.Config{})
 	for i := range all {
 		h := &all[i]
 		h.Run = func(ctx context.Context, task engine.Task, params json.RawMessage) (any, error) {

@@ -30,7 +30,7 @@ func (t *Tasks) await(ctx context.Context, task engine.Task, p wire.AwaitConditi
 		}
 	}
 	if p.Action == wire.ActionSigterm {
-		if err := t.endOnce(ctx, task); err != nil {
+		if err := t.endOnce(ctx, task, 0); err != nil {
 			return nil, err
 		}
 	}

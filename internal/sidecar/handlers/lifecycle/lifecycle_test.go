@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 		if behaviour == "polite" {
 			os.Exit(0)
 		}
+		fmt.Println("told")
 	}
 }
 
@@ -53,6 +54,7 @@ type fixture struct {
 	home   home.Dir
 	tasks  *lifecycle.Tasks
 	binary string
+	out    io.Reader // of the node that was started last
 
 	mu          sync.Mutex
 	serving     bool
@@ -118,7 +120,8 @@ func (f *fixture) start(behaviour string) *exec.Cmd {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	if _, err := io.ReadFull(out, make([]byte, 5)); err != nil {
+	f.out = out
+	if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
 		f.t.Fatal(err)
 	}
 	return cmd

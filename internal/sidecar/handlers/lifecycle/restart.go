@@ -12,9 +12,10 @@ import (
 
 var errNoAnswer = errors.New("no answer")
 
-// restart ends the node and waits until the next one answers.
-func (t *Tasks) restart(ctx context.Context, task engine.Task, _ wire.RestartSeid) (any, error) {
-	if err := t.endOnce(ctx, task); err != nil {
+// restart ends the node, after a farewell if one is asked for, and waits until the
+// next one answers.
+func (t *Tasks) restart(ctx context.Context, task engine.Task, p wire.RestartSeid) (any, error) {
+	if err := t.endOnce(ctx, task, p.FarewellDuration()); err != nil {
 		return nil, err
 	}
 	serving, err := t.awaitAnswer(ctx)

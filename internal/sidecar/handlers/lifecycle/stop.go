@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid/process"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -59,8 +60,9 @@ func (t *Tasks) find(ctx context.Context) (*process.Node, error) {
 
 // endOnce ends the node that runs when a task first comes here, and no other: a
 // task that is run again after a crash must not end the node that took its
-// place. The process is noted before it is signalled.
-func (t *Tasks) endOnce(ctx context.Context, task engine.Task) error {
+// place. The process is noted before anything is done to it; whoever is killed
+// during the farewell begins it anew, because meanwhile nobody said it.
+func (t *Tasks) endOnce(ctx context.Context, task engine.Task, farewell time.Duration) error {
 	running, err := t.find(ctx)
 	if err != nil {
 		return err
@@ -80,6 +82,10 @@ func (t *Tasks) endOnce(ctx context.Context, task engine.Task) error {
 	}
 	if running == nil || running.Identity() != target {
 		return nil
+	}
+	if farewell > 0 {
+		task.Progress(api.Progress{Message: fmt.Sprintf("clients have %s to go elsewhere", farewell)})
+		return t.endAfter(ctx, running, farewell)
 	}
 	return t.end(ctx, running)
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -57,6 +58,10 @@ type Tasks struct {
 	// StateSyncEnabled reports whether the node is set to sync from peers, which
 	// keeps its RPC closed for as long as that takes.
 	StateSyncEnabled func() (bool, error)
+
+	// leaving is set while the node still answers and is about to be ended. It lives
+	// in memory, so that no crash can leave it behind.
+	leaving atomic.Bool
 }
 
 // Handlers are the task types of this package.
@@ -105,20 +110,27 @@ func (t *Tasks) end(ctx context.Context, running *process.Node) error {
 		return fmt.Errorf("stopping seid: %w", err)
 	}
 	limit := t.Timing.withDefaults().Stop
+	err := awaitEnd(ctx, running, limit)
+	if errors.Is(err, errStillRunning) {
+		return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid (process %d) is still running %s after SIGTERM", running.PID, limit)).
+			WithHint("it may be writing a snapshot; it is never killed, try again later")
+	}
+	return err
+}
+
+var errStillRunning = errors.New("still running")
+
+// awaitEnd waits until a process is gone, at most for a time.
+func awaitEnd(ctx context.Context, running *process.Node, limit time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStillRunning)
 	defer cancel()
 	for running.Alive() {
-		if err := pause(ctx, aliveCheck); errors.Is(err, errStillRunning) {
-			return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid (process %d) is still running %s after SIGTERM", running.PID, limit)).
-				WithHint("it may be writing a snapshot; it is never killed, try again later")
-		} else if err != nil {
+		if err := pause(ctx, aliveCheck); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-var errStillRunning = errors.New("still running")
 
 // pause waits, or gives the reason why the context ended.
 func pause(ctx context.Context, d time.Duration) error {

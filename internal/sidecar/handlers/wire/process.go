@@ -1,12 +1,40 @@
 package wire
 
-import "github.com/sei-operator/sei-operator/internal/sidecar/api"
+import (
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
 
 // StopSeid asks to end the chain process and leave it ended.
 type StopSeid struct{}
 
 // RestartSeid asks to end the chain process and waits until a new one answers.
-type RestartSeid struct{}
+type RestartSeid struct {
+	// Farewell is for how long the sidecar says that the node is not in sync before it
+	// ends the process, so that clients go elsewhere; empty means not at all.
+	Farewell string `json:"farewell,omitempty"`
+}
+
+// maxFarewell is longer than any probe needs. Meanwhile no other task can reach the process.
+const maxFarewell = 10 * time.Minute
+
+// Validate checks what can be checked without the node.
+func (p *RestartSeid) Validate() error {
+	if err := duration("farewell", p.Farewell); err != nil {
+		return err
+	}
+	if d := p.FarewellDuration(); d > maxFarewell {
+		return api.InvalidField("farewell", "%s is longer than %s", d, maxFarewell)
+	}
+	return nil
+}
+
+// FarewellDuration is the farewell of parameters that are valid.
+func (p *RestartSeid) FarewellDuration() time.Duration {
+	d, _ := time.ParseDuration(p.Farewell) // empty is none, the rest was checked
+	return d
+}
 
 // Stopped is the result of stop-seid.
 type Stopped struct {

@@ -57,6 +57,12 @@ func TestValidate_NamesTheFieldAtFault(t *testing.T) {
 		"proposal without title":   {&wire.GovSoftwareUpgrade{Transaction: transaction(), Proposal: wire.Proposal{Description: "d", InitialDeposit: "1usei"}, UpgradeName: "v9", UpgradeHeight: 1}, "title"},
 		"endless description":      {&wire.GovParamChange{Transaction: transaction(), Proposal: wire.Proposal{Title: "T", Description: long, InitialDeposit: "1usei"}, Changes: []wire.ParamChange{{Subspace: "s", Key: "k", Value: json.RawMessage(`1`)}}}, "description"},
 		"no changes":               {&wire.GovParamChange{Transaction: transaction(), Proposal: proposal()}, "changes"},
+		"restart":                  {&wire.RestartSeid{}, ""},
+		"restart with a farewell":  {&wire.RestartSeid{Farewell: "20s"}, ""},
+		"farewell without a unit":  {&wire.RestartSeid{Farewell: "20"}, "farewell"},
+		"farewell of no time":      {&wire.RestartSeid{Farewell: "0s"}, "farewell"},
+		"farewell before now":      {&wire.RestartSeid{Farewell: "-1s"}, "farewell"},
+		"farewell without an end":  {&wire.RestartSeid{Farewell: "10m1s"}, "farewell"},
 		"change without a value":   {&wire.GovParamChange{Transaction: transaction(), Proposal: proposal(), Changes: []wire.ParamChange{{Subspace: "s", Key: "k"}}}, "changes[0].value"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,36 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/seid/process"
+)
+
+var errLeaving = errors.New("the node is about to be restarted")
+
+// InSync says why no client should be sent to the node: it is about to be ended, or it
+// does not keep up with its chain. nil means that all is well.
+func (t *Tasks) InSync(ctx context.Context) error {
+	if t.leaving.Load() {
+		return errLeaving
+	}
+	at, err := t.RPC().Sync(ctx, time.Now())
+	if err == nil && !at.InSync() {
+		err = errors.New(at.Why)
+	}
+	return err
+}
+
+// endAfter ends a process when those who ask for its readiness had time to hear no. They
+// hear it until the process is gone: one that still answers while it ends would be given
+// clients again.
+func (t *Tasks) endAfter(ctx context.Context, running *process.Node, farewell time.Duration) error {
+	t.leaving.Store(true)
+	defer t.leaving.Store(false)
+	if err := awaitEnd(ctx, running, farewell); !errors.Is(err, errStillRunning) {
+		return err // it ended by itself, or the task is called off
+	}
+	return t.end(ctx, running)
+}
