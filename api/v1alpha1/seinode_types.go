@@ -42,8 +42,10 @@ type SeiNodeSpec struct {
 	// +optional
 	Sidecar *SidecarSpec `json:"sidecar,omitempty"`
 	// podLabels are added to the pod. Labels of the operator win.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !format.qualifiedName().validate(k).hasValue())",message="a key of podLabels is not a label key: write up to 63 letters, digits, '-', '_' and '.', a letter or digit first and last, and before it at most one DNS name and '/', for example team or example.com/team"
 	// +optional
-	PodLabels map[string]string `json:"podLabels,omitempty"`
+	PodLabels map[string]LabelValue `json:"podLabels,omitempty"`
 	// dataVolume configures the volume the node lives on.
 	// +optional
 	DataVolume *DataVolumeSpec `json:"dataVolume,omitempty"`
@@ -82,6 +84,11 @@ type SeiNodeSpec struct {
 	// +optional
 	Scheduling *SchedulingSpec `json:"scheduling,omitempty"`
 }
+
+// LabelValue is the value of a label.
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:XValidation:rule="!format.labelValue().validate(self).hasValue()",message="this is not a label value: write up to 63 letters, digits, '-', '_' and '.', a letter or digit first and last, or leave it empty"
+type LabelValue string
 
 // SidecarSpec configures the sidecar container.
 type SidecarSpec struct {

@@ -64,7 +64,7 @@ func TestBootstrapJob_StandsInForTheNodesPod(t *testing.T) {
 func TestBootstrapJob_CarriesNoLabelThatWouldAttractTraffic(t *testing.T) {
 	n := replayer()
 	n.Labels = map[string]string{v1alpha1.LabelDeployment: "fleet"}
-	n.Spec.PodLabels = map[string]string{"serves": "rpc"}
+	n.Spec.PodLabels = map[string]v1alpha1.LabelValue{"serves": "rpc"}
 	want := map[string]string{
 		"sei.io/node": "replay", "sei.io/chain": "pacific-1", "sei.io/role": "replayer", "sei.io/component": "bootstrap",
 	}

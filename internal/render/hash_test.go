@@ -43,8 +43,8 @@ var specChanges = []struct {
 		s.Sidecar = &v1alpha1.SidecarSpec{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: quantity("2")}}}
 	}},
 	{"sidecar", false, func(s *v1alpha1.SeiNodeSpec) { s.Sidecar = &v1alpha1.SidecarSpec{Port: 7777} }},
-	{"podLabels", true, func(s *v1alpha1.SeiNodeSpec) { s.PodLabels = map[string]string{"a": "b"} }},
-	{"podLabels", false, func(s *v1alpha1.SeiNodeSpec) { s.PodLabels = map[string]string{v1alpha1.LabelNode: "x"} }},
+	{"podLabels", true, func(s *v1alpha1.SeiNodeSpec) { s.PodLabels = map[string]v1alpha1.LabelValue{"a": "b"} }},
+	{"podLabels", false, func(s *v1alpha1.SeiNodeSpec) { s.PodLabels = map[string]v1alpha1.LabelValue{v1alpha1.LabelNode: "x"} }},
 	{"dataVolume", true, func(s *v1alpha1.SeiNodeSpec) {
 		s.DataVolume = &v1alpha1.DataVolumeSpec{Import: &v1alpha1.ImportVolume{PVCName: "x"}}
 	}},

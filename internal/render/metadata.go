@@ -45,7 +45,9 @@ func objectLabels(node *v1alpha1.SeiNode) map[string]string {
 // select by ours, so a user's label must not be able to move a pod.
 func podLabels(node *v1alpha1.SeiNode) map[string]string {
 	labels := map[string]string{}
-	maps.Copy(labels, node.Spec.PodLabels)
+	for key, value := range node.Spec.PodLabels {
+		labels[key] = string(value)
+	}
 	maps.Copy(labels, objectLabels(node))
 	if snapshots := node.Spec.TendermintSnapshots(); snapshots != nil && snapshots.Publish != nil {
 		labels[v1alpha1.LabelSnapshotPublish] = "true"

@@ -21,7 +21,7 @@ func TestNode_KubernetesNodeDrained_SaysSoAndComesBack(t *testing.T) {
 	names := []string{"a", "b"}
 	for _, name := range names {
 		node := s.fullNode(name)
-		node.Spec.PodLabels = map[string]string{drainedLabel: "yes"}
+		node.Spec.PodLabels = map[string]v1alpha1.LabelValue{drainedLabel: "yes"}
 		s.create(node)
 	}
 	for _, name := range names {

@@ -101,6 +101,9 @@ func fillSpec(s *v1.SeiNodeSpec, c randfill.Continue) {
 	if c.Bool() {
 		s.ExternalAddress = ""
 	}
+	if s.PodLabels != nil {
+		s.PodLabels = map[string]v1.LabelValue{fmt.Sprintf("example.com/l%x", c.Uint32()): v1.LabelValue(fmt.Sprintf("V_%x", c.Uint32()))}
+	}
 	if len(s.Peers) == 0 {
 		s.Peers = []v1.PeerSource{{Label: &v1.LabelPeers{Selector: map[string]string{"a": "b"}}}}
 	}

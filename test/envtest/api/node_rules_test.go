@@ -42,7 +42,7 @@ func changes(spec string, patches ...string) []attempt {
 }
 
 func nodeRules() []rule {
-	return slices.Concat(nodeNameRules(), nodeSpecRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules())
+	return slices.Concat(nodeNameRules(), nodeSpecRules(), podLabelRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules())
 }
 
 func nodeNameRules() []rule {
@@ -116,6 +116,32 @@ func nodeSpecRules() []rule {
 			kind: "SeiNode", path: "spec.seed", message: "nodeKey cannot change",
 			accepted: changes(node(seed), "image: seid:v7"),
 			rejected: changes(node(seed), "seed: {nodeKey: {secret: {secretName: other}}}"),
+		},
+	}
+}
+
+// podLabelRules refuse what no StatefulSet could be applied with.
+func podLabelRules() []rule {
+	labels := func(pairs ...string) []attempt {
+		attempts := make([]attempt, 0, len(pairs))
+		for _, pair := range pairs {
+			attempts = append(attempts, attempt{spec: node(full, "podLabels: {"+pair+"}")})
+		}
+		return attempts
+	}
+	long := func(n int) string { return strings.Repeat("a", n) }
+	domain := strings.Join([]string{long(63), long(63), long(63), long(61)}, ".")
+	return []rule{
+		{
+			kind: "SeiNode", path: "spec.podLabels", message: "a key of podLabels is not a label key",
+			accepted: labels("", "a: x", "example.com/Team_1.x: x", "sei.io/role: mine", long(63)+": x", domain+"/"+long(63)+": x"),
+			rejected: labels("a b: x", "\"\": x", "-a: x", "a-: x", "a/b/c: x", "/a: x", "a/: x", "Example.com/a: x", "ä: x",
+				long(64)+": x", domain+"a/a: x", "? "+long(tooLarge)+" : x", "ok: x, a b: x"),
+		},
+		{
+			kind: "SeiNode", path: "spec.podLabels{}", message: "this is not a label value",
+			accepted: labels("a: \"\"", "a: x", "a: A-b_c.1", "a: "+long(63)),
+			rejected: labels("a: -x", "a: x-", "a: .x", "a: \"x y\"", "a: x/y", "a: ä", "a: \"x\\n\"", "a: \" \"", "a: x, b: -x"),
 		},
 	}
 }

@@ -89,7 +89,7 @@ func TestD6_FailedNode_RecoversByRetryAndBySpecChange(t *testing.T) {
 		return failed(again) && again.Status.LastPlan.ID != n.Status.LastPlan.ID
 	})
 	repair()
-	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.PodLabels = map[string]string{"changed": "spec"} })
+	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.PodLabels = map[string]v1alpha1.LabelValue{"changed": "spec"} })
 	w.await("n", settled)
 }
 
