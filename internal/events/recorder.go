@@ -39,8 +39,7 @@ type Recorder struct {
 	entries map[Reason]Entry
 }
 
-// NewRecorder returns a Recorder over a manager's event recorder
-// (mgr.GetEventRecorder).
+// NewRecorder returns a Recorder over one of a Broadcaster.
 func NewRecorder(sink k8sevents.EventRecorder) *Recorder {
 	entries := map[Reason]Entry{}
 	for _, e := range Catalogue() {

@@ -10,7 +10,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
 	"k8s.io/client-go/rest"
+	k8sevents "k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
@@ -145,7 +147,27 @@ func sidecarAccess(ctx context.Context, cfg Config) (*sidecar.Pool, []string, er
 	return sidecar.NewPool(dial), subjects, nil
 }
 
+// newRecorder makes the way in which the controllers tell users of what happens.
+func newRecorder(mgr ctrl.Manager) (*events.Recorder, error) {
+	api, err := eventsv1.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("building the client for events: %w", err)
+	}
+	broadcaster, err := events.NewBroadcaster(mgr.GetLogger().WithName("events"), &k8sevents.EventSinkImpl{Interface: api})
+	if err != nil {
+		return nil, err
+	}
+	if err := mgr.Add(broadcaster); err != nil {
+		return nil, fmt.Errorf("adding the broadcaster of events: %w", err)
+	}
+	return events.NewRecorder(broadcaster.NewRecorder(mgr.GetScheme(), "sei-operator")), nil
+}
+
 func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects []string) error {
+	recorder, err := newRecorder(mgr)
+	if err != nil {
+		return err
+	}
 	resolver := &peers.Resolver{Nodes: mgr.GetClient(), ClusterDomain: cfg.Platform.ClusterDomain}
 	if cfg.EC2 {
 		resolver.Instances = &peers.Cache{Source: &peers.EC2{}}
@@ -157,7 +179,7 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 		SidecarSubjects: subjects,
 		Peers:           resolver,
 		Platform:        cfg.Platform,
-		Events:          events.NewRecorder(mgr.GetEventRecorder("sei-operator")),
+		Events:          recorder,
 		Metrics:         metrics.Default(),
 		Tracer:          cfg.Tracer,
 		Namespace:       cfg.Namespace,
@@ -170,7 +192,7 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 		Client:   mgr.GetClient(),
 		Sidecars: pool,
 		Platform: cfg.Platform,
-		Events:   events.NewRecorder(mgr.GetEventRecorder("sei-operator")),
+		Events:   recorder,
 		Metrics:  metrics.Default(),
 		Tracer:   cfg.Tracer,
 		Clock:    clock.RealClock{},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -19,6 +20,8 @@ const (
 	ReasonAPIUnavailable = "APIUnavailable"
 	// ReasonRefused: the API server refused an object.
 	ReasonRefused = "ObjectRefused"
+	// ReasonNamespaceTerminating: nothing new can be made; the node's own deletion follows.
+	ReasonNamespaceTerminating = "NamespaceTerminating"
 )
 
 // apiOutcome turns an error of the API server into an outcome. Only what can never
@@ -26,6 +29,9 @@ const (
 func apiOutcome(doing string, err error) plan.Outcome {
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 		return plan.Terminal(ReasonRefused, fmt.Errorf("%s: %w", doing, err))
+	}
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return plan.Wait(ReasonNamespaceTerminating, doing+": the namespace is being deleted", someTime)
 	}
 	return plan.Wait(ReasonAPIUnavailable, fmt.Sprintf("%s: %v", doing, err), shortly)
 }

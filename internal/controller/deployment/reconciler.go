@@ -101,6 +101,9 @@ func (r *Reconciler) run(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) (
 				s.err = r.act(ctx, s)
 			}
 		}
+		if loop.NamespaceEnds(s.err) {
+			return loop.AwaitDeletion(ctx, s.err)
+		}
 		if err := r.report(ctx, s); err != nil {
 			return loop.ConflictIsRetry(errors.Join(s.err, err))
 		}

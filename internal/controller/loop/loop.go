@@ -1,17 +1,22 @@
 // Package loop is what all reconcilers do the same way: how they take up an object,
-// what wakes them, and how they take a lost race. What a kind is about does not enter.
+// what wakes them, how they take a lost race, and a namespace that goes. What a kind is
+// about does not enter.
 package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
@@ -28,6 +33,26 @@ func ConflictIsRetry(err error) (ctrl.Result, error) {
 		return Stale()
 	}
 	return ctrl.Result{}, client.IgnoreNotFound(err)
+}
+
+// NamespaceEnds reports whether something could not be made because its namespace is being
+// deleted. One such answer will do: whatever else went wrong in the same pass goes with it.
+func NamespaceEnds(err error) bool {
+	if several, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok {
+		return slices.ContainsFunc(several.Unwrap(), NamespaceEnds)
+	}
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// AwaitDeletion ends a pass over an object whose namespace is being deleted. There is
+// nothing to repair and nobody to tell; the object's own deletion, which follows, wakes
+// its reconciler up.
+func AwaitDeletion(ctx context.Context, err error) (ctrl.Result, error) {
+	log.FromContext(ctx).V(1).Info("the namespace is being deleted, waiting for the object's own deletion", "refused", err.Error())
+	return ctrl.Result{}, nil
 }
 
 // EnsureFinalizer makes sure that obj is seen to before it goes.

@@ -2,14 +2,17 @@ package loop_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 )
@@ -34,6 +37,39 @@ func TestAskedForChange_LetsThroughWhatPeopleDo(t *testing.T) {
 	}
 	if !loop.AskedForChange().Create(event.CreateEvent{Object: &old}) || !loop.AskedForChange().Delete(event.DeleteEvent{Object: &old}) {
 		t.Error("a new or a deleted object does not wake")
+	}
+}
+
+func TestNamespaceEnds_OneSuchAnswerWillDo(t *testing.T) {
+	resource, broken := schema.GroupResource{Resource: "statefulsets"}, errors.New("broken")
+	forbidden := apierrors.NewForbidden(resource, "n", broken)
+	ends := apierrors.NewForbidden(resource, "n", broken)
+	ends.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	missing := apierrors.NewNotFound(resource, "n")
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"no error":                  {nil, false},
+		"the answer":                {ends, true},
+		"wrapped":                   {fmt.Errorf("applying: %w", ends), true},
+		"after another answer":      {errors.Join(nil, missing, fmt.Errorf("applying: %w", ends)), true},
+		"among others, and wrapped": {fmt.Errorf("acting: %w", errors.Join(broken, errors.Join(missing, ends))), true},
+		"forbidden by somebody":     {forbidden, false},
+		"others":                    {errors.Join(broken, missing, forbidden), false},
+	} {
+		if got := loop.NamespaceEnds(c.err); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestAwaitDeletion_SaysNothingAloudAndComesBackOnlyWhenWoken(t *testing.T) {
+	var lines []string
+	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{Verbosity: 0})
+	result, err := loop.AwaitDeletion(log.IntoContext(t.Context(), logger), errors.New("refused"))
+	if err != nil || !result.IsZero() || len(lines) > 0 {
+		t.Errorf("the pass ends with %+v, %v and %q", result, err, lines)
 	}
 }
 

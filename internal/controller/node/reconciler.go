@@ -116,6 +116,9 @@ func (r *Reconciler) run(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Resu
 		} else {
 			s.err = observeErr
 		}
+		if loop.NamespaceEnds(s.err) {
+			return loop.AwaitDeletion(ctx, s.err)
+		}
 		if err := r.report(ctx, s); err != nil {
 			return loop.ConflictIsRetry(errors.Join(s.err, err))
 		}
