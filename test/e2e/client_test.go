@@ -60,6 +60,20 @@ func (p poller) after(more int) polled {
 	return seen
 }
 
+// wantNoFailure lets the poller ask on, so that the last node that came back is among those that answer, and reports what
+// it has met since it was started.
+func (p poller) wantNoFailure() {
+	p.s.t.Helper()
+	seen := p.after(10)
+	theReport.figuref(p.s.t, "requests meanwhile", "%d over new connections, %d failed, the slowest took %d ms",
+		seen.Fresh.Requests, seen.Fresh.Failed, seen.Fresh.Slowest)
+	theReport.figuref(p.s.t, "requests meanwhile", "%d over kept connections, %d failed, the slowest took %d ms",
+		seen.Kept.Requests, seen.Kept.Failed, seen.Kept.Slowest)
+	if failed := seen.Fresh.Failed + seen.Kept.Failed; failed > 0 {
+		p.s.t.Errorf("%d requests failed:\n%s", failed, p.log())
+	}
+}
+
 // read asks for the counts through the API server; only they take that way.
 func (p poller) read(ctx context.Context) (seen polled, err error) {
 	url := fmt.Sprintf("%s/api/v1/namespaces/%s/pods/poller:8080/proxy/", p.s.config.Host, p.s.namespace)

@@ -20,8 +20,8 @@ const (
 )
 
 // The life of a network of two fleets: four validators found a chain that two full nodes join, are upgraded together at
-// a height they all halt at, and later one by one while the chain goes on; the full nodes are updated under their
-// clients. The steps share one chain, because founding it is what takes long.
+// a height they all halt at, and later one by one while the chain goes on; the full nodes are updated and
+// configured under their clients. The steps share one chain, because founding it is what takes long.
 func TestFleet_FoundsAChain_AndIsRolledWhileItLives(t *testing.T) {
 	s := begin(t, "fleet")
 	s.chain.id = "fleet-1"
@@ -33,6 +33,7 @@ func TestFleet_FoundsAChain_AndIsRolledWhileItLives(t *testing.T) {
 		{"founded by four and joined by two", (*scenario).foundTogether},
 		{"halted validators are upgraded together", (*scenario).upgradeTogether},
 		{"servers are updated under their clients", (*scenario).updateUnderClients},
+		{"servers are configured under their clients", (*scenario).configureUnderClients},
 		{"validators are updated one by one", (*scenario).updateOneByOne},
 	} {
 		passed := t.Run(step.name, func(t *testing.T) {
@@ -115,15 +116,33 @@ func (s *scenario) updateUnderClients() {
 	began := time.Now()
 	s.editFleet("rpc", func(fleet *v1alpha1.SeiNodeDeployment) { fleet.Spec.Template.Spec.Image = imageNext })
 	s.awaitRolled("rpc", imageNext, servers-1)
-	seen := poller.after(10) // the last node that came back is among those that answer
 	theReport.figuref(s.t, "a rolling update of the servers", "%.1f s", time.Since(began).Seconds())
-	theReport.figuref(s.t, "requests meanwhile", "%d over new connections, %d failed, the slowest took %d ms",
-		seen.Fresh.Requests, seen.Fresh.Failed, seen.Fresh.Slowest)
-	theReport.figuref(s.t, "requests meanwhile", "%d over kept connections, %d failed, the slowest took %d ms",
-		seen.Kept.Requests, seen.Kept.Failed, seen.Kept.Slowest)
-	if failed := seen.Fresh.Failed + seen.Kept.Failed; failed > 0 {
-		s.t.Errorf("%d requests failed:\n%s", failed, poller.log())
+	poller.wantNoFailure()
+}
+
+// configureUnderClients changes a key that seid reads when it starts. The pods stay, seid alone is restarted, and the same
+// client goes on asking.
+func (s *scenario) configureUnderClients() {
+	poller := poller{s}
+	before := map[string]*corev1.Pod{}
+	for ordinal := range servers {
+		name := fmt.Sprintf("rpc-%d", ordinal)
+		before[name] = s.pod(name)
 	}
+	began := time.Now()
+	s.editFleet("rpc", func(fleet *v1alpha1.SeiNodeDeployment) {
+		fleet.Spec.Template.Spec.Overrides = map[string]string{"evm.max_blocks_for_log": "1999"}
+	})
+	s.awaitRolled("rpc", imageNext, servers-1)
+	theReport.figuref(s.t, "a new configuration of the servers", "%.1f s", time.Since(began).Seconds())
+	for name, old := range before {
+		pod := s.pod(name)
+		if pod.UID != old.UID || restarts(pod, render.ContainerSeid) != restarts(old, render.ContainerSeid)+1 {
+			s.t.Errorf("%s: another pod: %t; seid was restarted %d times before and %d now, want once more", name, pod.UID != old.UID,
+				restarts(old, render.ContainerSeid), restarts(pod, render.ContainerSeid))
+		}
+	}
+	poller.wantNoFailure()
 }
 
 // updateOneByOne updates the validators while the chain goes on. All peers of the full nodes get new addresses, and are
