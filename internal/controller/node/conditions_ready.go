@@ -63,7 +63,8 @@ func podReadiness(pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
 	case pod.Status.Phase == corev1.PodPending:
 		return metav1.ConditionFalse, v1alpha1.ReasonPodPending, pendingWords(pod)
 	case seidStarted(pod):
-		return metav1.ConditionFalse, v1alpha1.ReasonNotInSync, "seid runs and does not keep up: it is behind, has no peer or no block yet, or does not answer"
+		return metav1.ConditionFalse, v1alpha1.ReasonNotInSync,
+			"seid runs and does not keep up: it is behind, has no peer or no block yet, does not answer, or is about to be restarted"
 	default:
 		return metav1.ConditionFalse, v1alpha1.ReasonPodNotReady, "seid waits behind the start gate or is starting"
 	}
