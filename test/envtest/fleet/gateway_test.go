@@ -7,17 +7,52 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/sei-operator/sei-operator/test/envtest"
 )
+
+// installGatewayAPI serves HTTPRoutes until the test ends. The next one finds none.
+func (w fleets) installGatewayAPI() {
+	w.T.Helper()
+	w.InstallGatewayAPI(w.T)
+	w.T.Cleanup(func() {
+		w.Stop()
+		ctx := context.Background() // the test's own is over
+		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "httproutes.gateway.networking.k8s.io"}}
+		if err := w.Client.Delete(ctx, crd); client.IgnoreNotFound(err) != nil {
+			w.T.Error(err)
+		}
+		err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, envtest.WaitTimeout, true, func(ctx context.Context) (bool, error) {
+			err := w.Client.Get(ctx, client.ObjectKeyFromObject(crd), crd)
+			return apierrors.IsNotFound(err) && !w.servesRoutes(), client.IgnoreNotFound(err)
+		})
+		if err != nil {
+			w.T.Errorf("waiting for the end of HTTPRoutes: %v", err)
+		}
+	})
+}
+
+// servesRoutes reports whether the API server tells its clients of HTTPRoutes: it goes
+// on to for a moment after their definition is gone.
+func (w fleets) servesRoutes() bool {
+	found, err := discovery.NewDiscoveryClientForConfigOrDie(w.Env.Config).ServerResourcesForGroupVersion(gatewayv1.GroupVersion.String())
+	return err != nil && !apierrors.IsNotFound(err) ||
+		found != nil && slices.ContainsFunc(found.APIResources, func(r metav1.APIResource) bool { return r.Kind == "HTTPRoute" })
+}
 
 const gatewayController gatewayv1.GatewayController = "test.sei.io/gateway"
 

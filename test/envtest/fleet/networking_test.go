@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,19 +26,6 @@ func newPublishingWorld(t *testing.T) fleets {
 	w.Platform.Gateway.P2PDomain = "p2p.example"
 	w.StartOperator()
 	return w
-}
-
-// installGatewayAPI serves HTTPRoutes until the test ends.
-func (w fleets) installGatewayAPI() {
-	w.T.Helper()
-	w.InstallGatewayAPI(w.T)
-	w.T.Cleanup(func() {
-		w.Stop()
-		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "httproutes.gateway.networking.k8s.io"}}
-		if err := w.Client.Delete(context.Background(), crd); client.IgnoreNotFound(err) != nil {
-			w.T.Error(err)
-		}
-	})
 }
 
 func ports(s *corev1.Service) map[string]int32 {
