@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/plan"
@@ -32,11 +35,12 @@ func restartSeid(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan
 	return onSidecar(api.RestartSeid, restartSeidParams)(ctx, env, task)
 }
 
-// restartSeidParams give the clients of a node time to go elsewhere. A sidecar of an older
-// operator would refuse the parameter, and restarts at once as it always did.
+// restartSeidParams give the clients of a node time to go elsewhere. A node that is not
+// ready has none: its Services do not know it. A sidecar of an older operator would refuse
+// the parameter, and restarts at once as it always did.
 func restartSeidParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	farewell := render.RestartFarewell(env.Node)
-	if farewell == 0 {
+	if farewell == 0 || !podReady(env.Observed.Pod) {
 		return nil, nil
 	}
 	version, err := env.Sidecar.Version(ctx)
@@ -47,6 +51,12 @@ func restartSeidParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (
 		return nil, fmt.Errorf("asking for the sidecar's version: %w", err)
 	}
 	return wire.RestartSeid{Farewell: farewell.String()}, nil
+}
+
+func podReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 func restartNeeded(ctx context.Context, env *Env) (bool, error) {
