@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// applyConfig turns an API value into its apply configuration. Both are the same
-// JSON; the apply configuration only knows which fields were set.
-func applyConfig[T any](value any) (*T, error) {
+// Convert turns an API value into its apply configuration, or an apply configuration,
+// into which the API server's answer was read, into the object it stands for. Both are the
+// same JSON; the apply configuration only knows which fields were set.
+func Convert[T any](value any) (*T, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %T: %w", value, err)
@@ -22,7 +23,7 @@ func applyConfig[T any](value any) (*T, error) {
 func applyConfigs[T, V any](values []V) ([]*T, error) {
 	out := make([]*T, 0, len(values))
 	for _, value := range values {
-		item, err := applyConfig[T](value)
+		item, err := Convert[T](value)
 		if err != nil {
 			return nil, err
 		}

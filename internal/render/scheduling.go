@@ -30,7 +30,7 @@ func (p pod) schedule(spec *corev1ac.PodSpecApplyConfiguration) error {
 		return fmt.Errorf("rendering topology spread constraints: %w", err)
 	}
 	if s.Affinity != nil {
-		affinity, err := applyConfig[corev1ac.AffinityApplyConfiguration](s.Affinity)
+		affinity, err := Convert[corev1ac.AffinityApplyConfiguration](s.Affinity)
 		if err != nil {
 			return fmt.Errorf("rendering affinity: %w", err)
 		}

@@ -29,8 +29,8 @@ func SyncService(ctx context.Context, env *Env) error {
 	if err := env.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNode), client.ForceOwnership); err != nil {
 		return err
 	}
-	made := &corev1.Service{}
-	if err := convert(want, made); err != nil {
+	made, err := render.Convert[corev1.Service](want)
+	if err != nil {
 		return err
 	}
 	env.Observed.Service = made

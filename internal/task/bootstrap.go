@@ -42,8 +42,8 @@ func deployBootstrapJob(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) 
 	if err := env.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNode), client.ForceOwnership); err != nil {
 		return apiOutcome("applying Job "+*want.Name, err)
 	}
-	job := &batchv1.Job{}
-	if err := convert(want, job); err != nil {
+	job, err := render.Convert[batchv1.Job](want)
+	if err != nil {
 		return plan.Terminal(ReasonRefused, err)
 	}
 	env.Observed.Job = job

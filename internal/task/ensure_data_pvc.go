@@ -71,8 +71,8 @@ func SyncClaim(ctx context.Context, env *Env) plan.Outcome {
 	if err != nil {
 		return apiOutcome(fmt.Sprintf("applying PersistentVolumeClaim %s", *want.Name), err)
 	}
-	claim := &corev1.PersistentVolumeClaim{}
-	if err := convert(want, claim); err != nil {
+	claim, err := render.Convert[corev1.PersistentVolumeClaim](want)
+	if err != nil {
 		return plan.Terminal(ReasonRefused, err)
 	}
 	env.Observed.Claim = claim

@@ -25,6 +25,16 @@ func SidecarStarted(pod *corev1.Pod) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// PodCondition is the status of one of a pod's conditions; empty while nobody has set it.
+func PodCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) corev1.ConditionStatus {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == conditionType {
+			return pod.Status.Conditions[i].Status
+		}
+	}
+	return ""
+}
+
 // PodTrouble finds a container that cannot start or does not stay up. The words stay the
 // same while the trouble does, and the reasons are those of condition Ready.
 func PodTrouble(pod *corev1.Pod) (reason, message string, found bool) {

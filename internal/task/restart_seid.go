@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -40,7 +39,7 @@ func restartSeid(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan
 // the parameter, and restarts at once as it always did.
 func restartSeidParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	farewell := render.RestartFarewell(env.Node)
-	if farewell == 0 || !podReady(env.Observed.Pod) {
+	if farewell == 0 || PodCondition(env.Observed.Pod, corev1.PodReady) != corev1.ConditionTrue {
 		return nil, nil
 	}
 	version, err := env.Sidecar.Version(ctx)
@@ -51,12 +50,6 @@ func restartSeidParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (
 		return nil, fmt.Errorf("asking for the sidecar's version: %w", err)
 	}
 	return wire.RestartSeid{Farewell: farewell.String()}, nil
-}
-
-func podReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 func restartNeeded(ctx context.Context, env *Env) (bool, error) {

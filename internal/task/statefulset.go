@@ -154,8 +154,8 @@ func withLiveTemplate(want *appsv1ac.StatefulSetApplyConfiguration, live *appsv1
 // apply sends a copy, because the answer is written into what is sent. A StatefulSet
 // that is there is named by its UID, so that no other of its name is touched.
 func apply(ctx context.Context, env *Env, rendered *appsv1ac.StatefulSetApplyConfiguration) error {
-	want := &appsv1ac.StatefulSetApplyConfiguration{}
-	if err := convert(rendered, want); err != nil {
+	want, err := render.Convert[appsv1ac.StatefulSetApplyConfiguration](rendered)
+	if err != nil {
 		return err
 	}
 	if live := env.Observed.StatefulSet; live != nil {
@@ -164,8 +164,8 @@ func apply(ctx context.Context, env *Env, rendered *appsv1ac.StatefulSetApplyCon
 	if err := env.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNode), client.ForceOwnership); err != nil {
 		return err
 	}
-	made := &appsv1.StatefulSet{}
-	if err := convert(want, made); err != nil {
+	made, err := render.Convert[appsv1.StatefulSet](want)
+	if err != nil {
 		return err
 	}
 	env.Observed.StatefulSet = made

@@ -2,7 +2,6 @@ package deployment
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -90,26 +89,13 @@ func (r *Reconciler) syncRoute(ctx context.Context, s *scope, want *gatewayv1ac.
 	}
 	applied, err := r.syncObject(ctx, s, "HTTPRoute", want, asObject(live))
 	if err == nil && applied {
-		live, err = answered(want)
+		// The cache does not have it yet; the API server's answer was read into want.
+		live, err = render.Convert[gatewayv1.HTTPRoute](want)
 	}
 	if err == nil && live != nil {
 		s.networking.routes = append(s.networking.routes, live)
 	}
 	return err
-}
-
-// answered is the route that the API server answered with: it is read into what was
-// applied. The cache does not have it yet.
-func answered(applied *gatewayv1ac.HTTPRouteApplyConfiguration) (*gatewayv1.HTTPRoute, error) {
-	text, err := json.Marshal(applied)
-	if err != nil {
-		return nil, fmt.Errorf("encoding HTTPRoute %s: %w", ptr.Deref(applied.Name, ""), err)
-	}
-	route := &gatewayv1.HTTPRoute{}
-	if err := json.Unmarshal(text, route); err != nil {
-		return nil, fmt.Errorf("decoding HTTPRoute %s: %w", ptr.Deref(applied.Name, ""), err)
-	}
-	return route, nil
 }
 
 // asObject turns a typed nil into none.

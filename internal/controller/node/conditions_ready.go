@@ -54,7 +54,7 @@ func podReadiness(pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
 		return metav1.ConditionFalse, v1alpha1.ReasonPodPending, "there is no pod; the StatefulSet controller makes one"
 	case nodeLost(pod):
 		return metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown, fmt.Sprintf("node %s does not answer, so nobody knows whether the pod runs", pod.Spec.NodeName)
-	case podCondition(pod, corev1.PodReady) == corev1.ConditionTrue && pod.DeletionTimestamp == nil:
+	case task.PodCondition(pod, corev1.PodReady) == corev1.ConditionTrue && pod.DeletionTimestamp == nil:
 		return metav1.ConditionTrue, v1alpha1.ReasonInSync, ""
 	}
 	switch {
@@ -74,18 +74,9 @@ func podReadiness(pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
 // takes the pod's readiness away, while what the kubelet said last about its containers
 // stays.
 func nodeLost(pod *corev1.Pod) bool {
-	ready, containers := podCondition(pod, corev1.PodReady), podCondition(pod, corev1.ContainersReady)
+	ready, containers := task.PodCondition(pod, corev1.PodReady), task.PodCondition(pod, corev1.ContainersReady)
 	return pod.Status.Phase == corev1.PodUnknown || ready == corev1.ConditionUnknown ||
 		ready == corev1.ConditionFalse && containers == corev1.ConditionTrue
-}
-
-func podCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) corev1.ConditionStatus {
-	for i := range pod.Status.Conditions {
-		if pod.Status.Conditions[i].Type == conditionType {
-			return pod.Status.Conditions[i].Status
-		}
-	}
-	return ""
 }
 
 func pendingWords(pod *corev1.Pod) string {

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 var errNotAssembled = errors.New("the plan has no task that assembles a genesis")
@@ -62,11 +62,7 @@ func apply(ctx context.Context, env *Env, packed []byte, hash string) plan.Outco
 	case err != nil:
 		return plan.Wait("APIUnavailable", fmt.Sprintf("storing ConfigMap %s: %v", fleet.GenesisName(env.Fleet.Name), err), shortly)
 	}
-	stored := &corev1.ConfigMap{}
-	raw, err := json.Marshal(want)
-	if err == nil {
-		err = json.Unmarshal(raw, stored)
-	}
+	stored, err := render.Convert[corev1.ConfigMap](want)
 	if err != nil {
 		return plan.Retry(fmt.Errorf("reading the stored ConfigMap: %w", err))
 	}
