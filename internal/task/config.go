@@ -8,7 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 // ConfigParams is what a configuration task keeps in its plan: which configuration it

@@ -13,8 +13,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // restartSeid restarts the chain process if the configuration that the plan wrote

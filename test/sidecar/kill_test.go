@@ -18,8 +18,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // wantKills is how often the sidecar is killed in the middle of a task.

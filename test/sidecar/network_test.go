@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 // snapshotting makes a node keep snapshots that others can sync from.

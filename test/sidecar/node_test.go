@@ -21,9 +21,9 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // node is a home, its sidecar and, once started, its pod.

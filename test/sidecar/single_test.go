@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 // One chain of one validator serves all tests of a single node: it is the

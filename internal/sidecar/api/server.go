@@ -9,11 +9,15 @@ const (
 
 // Level numbers the additions to the v0 API. It grows by one with every addition
 // that a caller may want to depend on.
-const Level = LevelFarewell
+const Level = LevelNode
 
 // LevelFarewell is the level from which on restart-seid takes a farewell. Older sidecars
 // refuse parameters they do not know.
 const LevelFarewell = 3
+
+// LevelNode is the level from which on GET /v0/node answers, config-apply takes a configHash
+// and mark-ready an expectation.
+const LevelNode = 4
 
 // TokenAudience is the audience of the service-account tokens that sidecars accept.
 const TokenAudience = "sei-sidecar"

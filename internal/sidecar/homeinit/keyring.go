@@ -8,7 +8,7 @@ import (
 	"os"
 	"regexp"
 
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
+	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 )
 
 // KeyringBackends are the values that client.toml may hold.

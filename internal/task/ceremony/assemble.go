@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 // assembleGenesis has the first validator make the genesis. It gives the same bytes

@@ -21,8 +21,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // fake is a sidecar that remembers tasks by id, as the real one does: a task that is

@@ -13,7 +13,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 // collectGentxs waits until every validator has made its transaction and fetches them.

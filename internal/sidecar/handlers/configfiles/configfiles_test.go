@@ -17,11 +17,11 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/configfiles"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // witness is a node that others sync from.

@@ -13,9 +13,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 const (

@@ -12,12 +12,12 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // Tasks are the configuration tasks of one node.

@@ -17,10 +17,10 @@ import (
 	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // What other tasks and other sidecars leave in the home.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 const uploadMark = "artifact-upload"

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // blueprint is everything an assembled genesis depends on. Equal blueprints give

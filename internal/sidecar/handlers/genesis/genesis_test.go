@@ -20,12 +20,12 @@ import (
 	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers"
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/configfiles"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/genesis"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 const chainID = "test-1"

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 
 	"github.com/sei-operator/sei-operator/internal/seid/keys"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 const identityMark = "identity"

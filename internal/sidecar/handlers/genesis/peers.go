@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // setPeers makes the other validators of the ceremony this node's persistent

@@ -13,11 +13,11 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/gov"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 const (

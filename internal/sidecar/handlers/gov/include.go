@@ -11,7 +11,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 // awaitBlock waits until a block holds the transaction. Blocks are read one by

@@ -10,8 +10,8 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // sentTx is the one transaction of a task. It is stored before it is broadcast.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // RPC is the part of the node's RPC that transactions need.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // await waits for a condition and then does the action. That the condition was

@@ -22,11 +22,11 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/process"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/lifecycle"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // TestMain lets a copy of this binary stand in for the node: it looks like

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // emptySigningState is what `seid init` writes for a key that signed nothing.

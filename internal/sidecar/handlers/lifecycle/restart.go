@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 var errNoAnswer = errors.New("no answer")

@@ -8,9 +8,9 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/seid/process"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 // stop ends the node. A node that is not there is stopped already; one whose RPC

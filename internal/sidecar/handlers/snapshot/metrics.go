@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 // Metrics are the upload metrics of the contract.

@@ -16,12 +16,12 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/archive"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 const (

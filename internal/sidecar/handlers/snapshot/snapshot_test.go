@@ -22,11 +22,11 @@ import (
 	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers"
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
 )
 
 type fixture struct {

@@ -6,6 +6,33 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
+// MarkReady asks to open the start gate.
+type MarkReady struct {
+	// Expect is what must be true for the gate to open; nil opens it whatever is there.
+	Expect *Expectation `json:"expect,omitempty"`
+	// Permission lets a later sidecar on this volume open the gate by itself for this long
+	// when it hears of no operator, as long as configuration, key and pod template are the
+	// same; empty leaves none and revokes an earlier one.
+	Permission string `json:"permission,omitempty"`
+}
+
+// Expectation is what the caller of mark-ready believes of the node.
+type Expectation struct {
+	// ConfigHash is the configuration on disk, which must have passed validation for the
+	// version of seid in the pod.
+	ConfigHash string `json:"configHash"`
+	// ConsensusAddress is the address of the key that seid signs with; empty: it signs with none.
+	ConsensusAddress string `json:"consensusAddress,omitempty"`
+}
+
+// Validate checks what can be checked without the node.
+func (p *MarkReady) Validate() error {
+	if p.Expect != nil && p.Expect.ConfigHash == "" {
+		return api.InvalidField("expect.configHash", "is required")
+	}
+	return duration("permission", p.Permission)
+}
+
 // StopSeid asks to end the chain process and leave it ended.
 type StopSeid struct{}
 
@@ -14,6 +41,9 @@ type RestartSeid struct {
 	// Farewell is for how long the sidecar says that the node is not in sync before it
 	// ends the process, so that clients go elsewhere; empty means not at all.
 	Farewell string `json:"farewell,omitempty"`
+	// ConfigHash is the configuration that the restart is for. A process that was started
+	// with it is left alone, so that the same wish asked for twice is one restart.
+	ConfigHash string `json:"configHash,omitempty"`
 }
 
 // maxFarewell is longer than any probe needs. Meanwhile no other task can reach the process.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/durable"
+	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 )
 
 func names(t *testing.T, dir string) []string {

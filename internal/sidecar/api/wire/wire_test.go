@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 const address = "sei14n47fc8nx6hm6n339dhuhpxmgnz0dv67cgf0qg"

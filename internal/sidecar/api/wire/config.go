@@ -22,6 +22,9 @@ type ConfigApply struct {
 	// CPUs is what the node may use, for the sizes of its worker pools; 0 leaves
 	// them to seid.
 	CPUs int `json:"cpus,omitempty"`
+	// ConfigHash is what the caller calls this configuration. It is stored with the files
+	// and shown in the node document for as long as the files are these.
+	ConfigHash string `json:"configHash,omitempty"`
 }
 
 // Validate checks what can be checked without the node.
