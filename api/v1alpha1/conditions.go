@@ -3,8 +3,14 @@ package v1alpha1
 // Condition types of a SeiNode. Each is present once the controller has seen
 // the object.
 const (
-	// ConditionReady says whether the node is in sync and serving.
+	// ConditionReady says whether the node is in sync and runs what its spec asks for.
 	ConditionReady = "Ready"
+	// ConditionInSync says whether the node keeps up with its chain, whatever spec it runs.
+	ConditionInSync = "InSync"
+	// ConditionReconciling is True while the operator works on the object.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when the operator cannot go on by itself.
+	ConditionStalled = "Stalled"
 	// ConditionSidecarReady says whether the sidecar holds the start gate open.
 	ConditionSidecarReady = "SidecarReady"
 	// ConditionNodeUpdateInProgress says whether the pod is being replaced.
@@ -47,10 +53,23 @@ const (
 	ConditionTargetReady = "TargetReady"
 )
 
-// Reasons of condition Ready.
+// Reasons of conditions InSync and Ready.
 const (
 	ReasonInSync          = "InSync"
 	ReasonNotInSync       = "NotInSync"
+	ReasonStartingUp      = "StartingUp"
+	ReasonReplaying       = "Replaying"
+	ReasonStateSyncing    = "StateSyncing"
+	ReasonCatchingUp      = "CatchingUp"
+	ReasonBehind          = "Behind"
+	ReasonNoPeers         = "NoPeers"
+	ReasonNoBlocks        = "NoBlocks"
+	ReasonHalted          = "Halted"
+	ReasonUpgradeNeeded   = "UpgradeNeeded"
+	ReasonNotAnswering    = "NotAnswering"
+	ReasonGateClosed      = "GateClosed"
+	ReasonStartRefused    = "StartRefused"
+	ReasonDraining        = "Draining"
 	ReasonPodNotReady     = "PodNotReady"
 	ReasonPodCrashLooping = "PodCrashLooping"
 	ReasonImagePullFailed = "ImagePullFailed"
@@ -61,11 +80,22 @@ const (
 	ReasonTerminating     = "Terminating"
 )
 
+// ReasonOutOfDate is the reason of condition Ready of a node that is in sync but does not run
+// what its spec asks for yet.
+const ReasonOutOfDate = "OutOfDate"
+
+// Reasons of conditions Reconciling and Stalled.
+const (
+	ReasonProgressing = "Progressing"
+	ReasonHeldBack    = "HeldBack"
+)
+
 // Reasons of condition SidecarReady.
 const (
 	ReasonSidecarReady       = "Ready"
 	ReasonSidecarNotReady    = "NotReady"
 	ReasonSidecarUnreachable = "Unreachable"
+	ReasonGateHeld           = "Held"
 )
 
 // ReasonNotApplicable is the reason of a condition whose subject the spec does
@@ -96,6 +126,8 @@ const (
 const (
 	ReasonSpecValid   = "Valid"
 	ReasonSpecInvalid = "Invalid"
+	// ReasonConfigRefused: seid itself refuses the configuration.
+	ReasonConfigRefused = "ConfigRefused"
 )
 
 // Reasons of condition ImportPVCReady.
@@ -111,6 +143,7 @@ const (
 	ReasonSigningKeyNotReady       = "SigningKeyNotReady"
 	ReasonSigningKeyInvalid        = "SigningKeyInvalid"
 	ReasonKeyInUse                 = "KeyInUse"
+	ReasonKeyChanged               = "KeyChanged"
 	ReasonNodeKeyValidated         = "NodeKeyValidated"
 	ReasonNodeKeyNotReady          = "NodeKeyNotReady"
 	ReasonNodeKeyInvalid           = "NodeKeyInvalid"

@@ -78,9 +78,19 @@ type PlanTarget struct {
 	// podTemplateHash identifies the rendered pod template.
 	// +optional
 	PodTemplateHash string `json:"podTemplateHash,omitempty"`
+	// specHash identifies the part of the pod template that comes from the spec. A template
+	// that differs in the rest alone differs because of the operator or its configuration.
+	// +optional
+	SpecHash string `json:"specHash,omitempty"`
 	// configHash identifies the node's wanted configuration.
 	// +optional
 	ConfigHash string `json:"configHash,omitempty"`
+	// preparationHash identifies where the node's first state and genesis come from.
+	// +optional
+	PreparationHash string `json:"preparationHash,omitempty"`
+	// generation is the generation of the spec that the plan was made for.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
 }
 
 // PlannedTask is one step of a plan.

@@ -53,6 +53,9 @@ func (s *SeiNodeSpec) SigningKeySecret() string {
 	return s.Validator.SigningKey.Secret.SecretName
 }
 
+// Signs reports whether the node signs blocks.
+func (s *SeiNodeSpec) Signs() bool { return s.Validator != nil }
+
 // NodeKeySecret is the name of the node key's Secret; empty means none.
 func (s *SeiNodeSpec) NodeKeySecret() string {
 	switch {

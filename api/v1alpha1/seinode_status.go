@@ -35,6 +35,14 @@ type SeiNodeStatus struct {
 	// phaseTransitionTime is when the phase last changed.
 	// +optional
 	PhaseTransitionTime *metav1.Time `json:"phaseTransitionTime,omitempty"`
+	// initializedAt is when the node was brought up for the first time.
+	// +optional
+	InitializedAt *metav1.Time `json:"initializedAt,omitempty"`
+
+	// bootstrapped is true once the bootstrap Job has reached its height.
+	// +optional
+	Bootstrapped bool `json:"bootstrapped,omitempty"`
+
 	// currentImage is the seid image the pod runs.
 	// +optional
 	CurrentImage string `json:"currentImage,omitempty"`
@@ -44,7 +52,7 @@ type SeiNodeStatus struct {
 	// podTemplateHash identifies the pod template the pod was made from.
 	// +optional
 	PodTemplateHash string `json:"podTemplateHash,omitempty"`
-	// configHash identifies the configuration the node was given.
+	// configHash identifies the configuration that is on the node's volume.
 	// +optional
 	ConfigHash string `json:"configHash,omitempty"`
 	// retriedFor is the value of the annotation sei.io/retry that was last acted on.

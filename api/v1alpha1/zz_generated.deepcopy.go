@@ -1373,6 +1373,10 @@ func (in *SeiNodeStatus) DeepCopyInto(out *SeiNodeStatus) {
 		in, out := &in.PhaseTransitionTime, &out.PhaseTransitionTime
 		*out = (*in).DeepCopy()
 	}
+	if in.InitializedAt != nil {
+		in, out := &in.InitializedAt, &out.InitializedAt
+		*out = (*in).DeepCopy()
+	}
 	if in.StatefulSet != nil {
 		in, out := &in.StatefulSet, &out.StatefulSet
 		*out = new(ObjectIdentity)

@@ -29,7 +29,7 @@ func (m *Metrics) NodeObserved(before, after *seiv1.SeiNode) {
 // nodeConditions sets what means something only while the node is meant to run.
 func (m *Metrics) nodeConditions(key objectKey, node *seiv1.SeiNode) {
 	expected := node.Status.Phase == seiv1.NodeRunning && !node.Spec.Paused
-	for name, conditionType := range map[string]string{NameSidecarReady: seiv1.ConditionSidecarReady, NameNodeReady: seiv1.ConditionReady} {
+	for name, conditionType := range map[string]string{NameSidecarReady: seiv1.ConditionSidecarReady, NameNodeReady: seiv1.ConditionInSync} {
 		condition := conditions.Get(node.Status.Conditions, conditionType)
 		if !expected || condition == nil || condition.Reason == seiv1.ReasonNotApplicable {
 			m.gauges[name].DeleteLabelValues(node.Namespace, node.Name)
@@ -47,7 +47,7 @@ func (m *Metrics) nodeConditions(key objectKey, node *seiv1.SeiNode) {
 // neverInSync reports whether a running node has not been in sync since it was brought
 // up: a condition that was never True keeps the time from before.
 func neverInSync(node *seiv1.SeiNode) bool {
-	ready, running := conditions.Get(node.Status.Conditions, seiv1.ConditionReady), node.Status.PhaseTransitionTime
+	ready, running := conditions.Get(node.Status.Conditions, seiv1.ConditionInSync), node.Status.PhaseTransitionTime
 	return ready != nil && running != nil && ready.Status != metav1.ConditionTrue && !ready.LastTransitionTime.After(running.Time)
 }
 

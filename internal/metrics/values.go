@@ -5,7 +5,7 @@ import (
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
@@ -31,18 +31,14 @@ var (
 	fleetPhases   = words(seiv1.DeploymentPending, seiv1.DeploymentInitializing, seiv1.DeploymentReady, seiv1.DeploymentUpgrading,
 		seiv1.DeploymentPaused, seiv1.DeploymentDegraded, seiv1.DeploymentFailed, seiv1.DeploymentTerminating)
 
-	planReasons = []string{
-		planner.ReasonNewNode, planner.ReasonRetryAfterFailure, planner.ReasonImageChanged, planner.ReasonSidecarChanged,
-		planner.ReasonPodTemplateChanged, planner.ReasonRestartRequested, planner.ReasonPodOutdated, planner.ReasonConfigChanged,
-		planner.ReasonSidecarNotReady, fleet.ReasonGenesisCeremony, fleet.ReasonGenesisMissing, other,
-	}
-	taskTypes = []string{
-		planner.TaskEnsureDataPVC, planner.TaskValidateSigningKey, planner.TaskValidateNodeKey, planner.TaskValidateOperatorKeyring,
-		planner.TaskReserveConsensusKey, planner.TaskApplyStatefulSet, planner.TaskApplyService, planner.TaskReplacePod,
-		planner.TaskObserveImage, planner.TaskDeployBootstrapJob, planner.TaskAwaitBootstrap, planner.TaskTeardownBootstrap,
-		planner.TaskAwaitGenesis, planner.TaskSnapshotRestore, planner.TaskConfigureGenesis, planner.TaskConfigApply,
-		planner.TaskConfigValidate, planner.TaskConfigureStateSync, planner.TaskMarkReady, planner.TaskRestartSeid,
-		planner.TaskGenerateIdentity, planner.TaskGenerateGentx, planner.TaskSetGenesisPeers,
+	planReasons = append(domain.Reasons(), fleet.ReasonGenesisCeremony, fleet.ReasonGenesisMissing, other)
+	taskTypes   = []string{
+		domain.StepEnsureDataPVC, domain.StepValidateSigningKey, domain.StepValidateNodeKey, domain.StepValidateOperatorKeyring,
+		domain.StepReserveConsensusKey, domain.StepApplyStatefulSet, domain.StepApplyService, domain.StepReplacePod,
+		domain.StepObserveImage, domain.StepDeployBootstrapJob, domain.StepAwaitBootstrap, domain.StepTeardownBootstrap,
+		domain.StepAwaitGenesis, domain.StepSnapshotRestore, domain.StepConfigureGenesis, domain.StepConfigApply,
+		domain.StepConfigValidate, domain.StepConfigureStateSync, domain.StepMarkReady, domain.StepRestartSeid,
+		domain.StepGenerateIdentity, domain.StepGenerateGentx, domain.StepSetGenesisPeers,
 		fleet.TaskCollectGentxs, fleet.TaskAssembleGenesis, fleet.TaskPublishGenesis, fleet.TaskStoreGenesis, other,
 	}
 )

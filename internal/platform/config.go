@@ -18,6 +18,8 @@ type Config struct {
 	Storage PerMode[Storage] `json:"storage"`
 	// Resources of the containers.
 	Resources Resources `json:"resources"`
+	// Sidecar tunes what sidecars may do without an operator.
+	Sidecar Sidecar `json:"sidecar"`
 	// Buckets the sidecars read from and write to.
 	Buckets Buckets `json:"buckets"`
 	// Snapshots tunes how snapshots are published.
@@ -81,6 +83,14 @@ type Resources struct {
 	PerMode[ContainerResources] `json:",inline"`
 	// Sidecar are the resources of the sidecar container.
 	Sidecar ContainerResources `json:"sidecar"`
+}
+
+// Sidecar tunes what sidecars may do without an operator.
+type Sidecar struct {
+	// StandingPermission is for how long after the operator opened a node's gate a new sidecar
+	// on the same volume may open it by itself when it hears of no operator. 0 means never;
+	// nodes that sign blocks never may.
+	StandingPermission *metav1.Duration `json:"standingPermission"`
 }
 
 // Buckets are addresses such as s3://name?region=eu-central-1. Empty means none.

@@ -21,6 +21,7 @@ const (
 const (
 	defaultClusterDomain = "cluster.local"
 	defaultUploadTimeout = 2 * time.Hour
+	defaultPermission    = 24 * time.Hour
 )
 
 // Default is the configuration without a file. It fits any cluster, a laptop's
@@ -40,6 +41,9 @@ func (c *Config) applyDefaults() {
 	setDefault(&c.Gateway.NLBTargetType, TargetTypeIP)
 	if c.Snapshots.UploadTimeout == nil {
 		c.Snapshots.UploadTimeout = &metav1.Duration{Duration: defaultUploadTimeout}
+	}
+	if c.Sidecar.StandingPermission == nil {
+		c.Sidecar.StandingPermission = &metav1.Duration{Duration: defaultPermission}
 	}
 	if c.Storage.Default.Size == nil {
 		c.Storage.Default.Size = new(resource.MustParse("50Gi"))

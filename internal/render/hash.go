@@ -90,6 +90,20 @@ func podInputsOf(node *v1alpha1.SeiNode) podInputs {
 	return inputs
 }
 
+// PreparationHash identifies where a node's first state and genesis come from.
+func PreparationHash(node *v1alpha1.SeiNode) string {
+	var ceremony *v1alpha1.GenesisCeremonyMember
+	if v := node.Spec.Validator; v != nil {
+		ceremony = v.GenesisCeremony
+	}
+	// A struct of plain fields always encodes.
+	hash, _ := hashOf(struct {
+		Snapshot *v1alpha1.SnapshotSource        `json:"snapshot,omitempty"`
+		Ceremony *v1alpha1.GenesisCeremonyMember `json:"ceremony,omitempty"`
+	}{node.Spec.Snapshot(), ceremony})
+	return hash
+}
+
 // hashOf is the first 16 hex digits of the SHA-256 of a value's canonical JSON:
 // decoded and encoded again, so that keys are sorted and the order of a struct's
 // fields in some library does not matter.

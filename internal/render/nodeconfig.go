@@ -24,13 +24,22 @@ const snapshotInterval = "2000"
 type Config struct {
 	Mode      string            `json:"mode"`
 	Overrides map[string]string `json:"overrides,omitempty"`
+
+	// peersResolved: the peers were looked up, and not written down by the user.
+	peersResolved bool
 }
 
-// Hash identifies the configuration.
+// Hash identifies the configuration: the whole, and after a dash what of it comes from the
+// spec. Two that share the second part differ in the addresses of peers alone.
 func (c Config) Hash() string {
 	// A struct of strings always encodes.
-	hash, _ := hashOf(c)
-	return hash
+	whole, _ := hashOf(c)
+	spec := Config{Mode: c.Mode, Overrides: maps.Clone(c.Overrides)}
+	if c.peersResolved {
+		delete(spec.Overrides, keyPersistentPeers)
+	}
+	wish, _ := hashOf(spec)
+	return whole + "-" + wish
 }
 
 // NodeConfig is the configuration of a node: what every node gets, what its mode
@@ -47,7 +56,8 @@ func NodeConfig(in Input, peers []string) Config {
 		overrides[keyPersistentPeers] = strings.Join(unique, ",")
 	}
 	maps.Copy(overrides, spec.Overrides)
-	return Config{Mode: string(modeOf(in.Node)), Overrides: overrides}
+	_, byUser := spec.Overrides[keyPersistentPeers]
+	return Config{Mode: string(modeOf(in.Node)), Overrides: overrides, peersResolved: !byUser}
 }
 
 func modeOverrides(spec *v1alpha1.SeiNodeSpec) map[string]string {

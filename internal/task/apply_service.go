@@ -34,5 +34,6 @@ func SyncService(ctx context.Context, env *Env) error {
 		return err
 	}
 	env.Observed.Service = made
+	env.Wrote(made)
 	return nil
 }

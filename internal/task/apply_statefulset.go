@@ -7,6 +7,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 // Reasons of waits for a name that is taken.
@@ -20,14 +21,15 @@ const (
 // applyStatefulSet brings the StatefulSet to what the plan wants, template included.
 func applyStatefulSet(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	err := SyncStatefulSet(ctx, env, ReplaceTemplate)
-	var foreign *ForeignError
+	obstacle, blocked := errors.AsType[*NotOursError](err)
 	switch {
-	case errors.As(err, &foreign):
-		return plan.Wait(ReasonForeignObject, foreign.Error(), someTime)
+	case blocked:
+		return plan.Wait(ReasonForeignObject, obstacle.Error(), someTime)
 	case err != nil:
 		return apiOutcome("applying StatefulSet "+env.Node.Name, err)
 	case env.Observed.StatefulSet == nil:
 		return plan.Wait(ReasonTerminating, fmt.Sprintf("waiting for the former StatefulSet %s to go", env.Node.Name), soon)
 	}
+	env.Facts.AppliedTemplate = render.TemplateHash(env.Observed.StatefulSet.Spec.Template.Annotations)
 	return plan.Done("")
 }

@@ -47,6 +47,7 @@ func deployBootstrapJob(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) 
 		return plan.Terminal(ReasonRefused, err)
 	}
 	env.Observed.Job = job
+	env.Wrote(job)
 	return plan.Done("")
 }
 
@@ -62,13 +63,14 @@ func awaitBootstrap(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 		}
 		switch c.Type {
 		case batchv1.JobComplete:
+			env.Facts.Bootstrapped = true
 			return plan.Done("")
 		case batchv1.JobFailed:
 			return plan.Terminal(ReasonBootstrapFailed, fmt.Errorf("the Job %s failed: %s: see kubectl logs job/%s -c %s",
 				job.Name, c.Message, job.Name, render.ContainerSeid))
 		}
 	}
-	return plan.Wait(ReasonBootstrapRunning, fmt.Sprintf("the bootstrap image runs to height %d", env.Node.Spec.Snapshot().S3.TargetHeight), 0)
+	return plan.Wait(ReasonBootstrapRunning, "the bootstrap image replays the chain to its target height", 0)
 }
 
 // teardownBootstrap removes the Job and waits until its pod has let go of the volume.

@@ -3,11 +3,15 @@ package task
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
@@ -19,7 +23,7 @@ type ConfigParams struct {
 
 // noteConfig records in the plan which configuration a task writes.
 func noteConfig(env *Env, task *v1alpha1.PlannedTask) error {
-	raw, err := json.Marshal(ConfigParams{ConfigHash: env.Wanted.ConfigHash})
+	raw, err := json.Marshal(ConfigParams{ConfigHash: env.Config.Hash()})
 	if err != nil {
 		return fmt.Errorf("encoding parameters: %w", err)
 	}
@@ -31,10 +35,56 @@ func configApplyParams(_ context.Context, env *Env, task *v1alpha1.PlannedTask) 
 	if err := noteConfig(env, task); err != nil {
 		return nil, err
 	}
-	return wire.ConfigApply{Mode: env.Config.Mode, Overrides: env.Config.Overrides, Moniker: env.Node.Name}, nil
+	params := wire.ConfigApply{Mode: env.Config.Mode, Overrides: env.Config.Overrides, Moniker: env.Node.Name}
+	if env.level() >= api.LevelNode {
+		params.ConfigHash = env.Config.Hash()
+	}
+	return params, nil
 }
 
+// WrittenConfig is the configuration that a plan's last complete config-apply has written;
+// empty when there is none.
+func WrittenConfig(p *v1alpha1.TaskPlan) string {
+	if p == nil {
+		return ""
+	}
+	for _, t := range slices.Backward(p.Tasks) {
+		if t.Type != domain.StepConfigApply || t.Status != v1alpha1.TaskComplete || t.Params == nil {
+			continue
+		}
+		var params ConfigParams
+		if json.Unmarshal(t.Params.Raw, &params) == nil {
+			return params.ConfigHash
+		}
+	}
+	return ""
+}
+
+// markReadyParams say what the gate is opened for, so that it stays closed if anything else is
+// there by then: another configuration, another key.
+func markReadyParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	if env.level() < api.LevelNode {
+		return nil, nil
+	}
+	expect := wire.Expectation{ConfigHash: WrittenConfig(env.Node.Status.Plan)}
+	if expect.ConfigHash == "" {
+		expect.ConfigHash = env.Document.Home.ConfigHash
+	}
+	params := wire.MarkReady{Expect: &expect}
+	if env.Node.Spec.Signs() {
+		expect.ConsensusAddress = env.Facts.ConsensusAddress
+	} else if d := env.Render.Platform.Sidecar.StandingPermission.Duration; d > 0 {
+		params.Permission = d.String()
+	}
+	return params, nil
+}
+
+var errNoSource = errors.New("the spec names no such snapshot source any more")
+
 func snapshotRestoreParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	if s := env.Node.Spec.Snapshot(); s == nil || s.S3 == nil {
+		return nil, errNoSource
+	}
 	return wire.SnapshotRestore{TargetHeight: env.Node.Spec.Snapshot().S3.TargetHeight}, nil
 }
 
@@ -42,6 +92,9 @@ func snapshotRestoreParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask)
 // configured with for the chain; with neither the sidecar asks the peers.
 func stateSyncParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	s := env.Node.Spec.Snapshot()
+	if s == nil {
+		return nil, errNoSource
+	}
 	servers := make([]string, 0, len(s.RPCServers))
 	for _, server := range s.RPCServers {
 		servers = append(servers, string(server))

@@ -26,7 +26,7 @@ func ensureDataPVC(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.
 		switch {
 		case claim.DeletionTimestamp != nil:
 			return plan.Wait(v1alpha1.ReasonPVCNotReady, fmt.Sprintf("PersistentVolumeClaim %s is being deleted: waiting for it to go", claim.Name), 0)
-		case !claimIsOurs(env.Node, claim):
+		case !ClaimIsOurs(env.Node, claim):
 			return plan.Wait(v1alpha1.ReasonPVCInvalid, fmt.Sprintf(
 				"PersistentVolumeClaim %s exists and belongs to something else: set spec.dataVolume.import.pvcName to take it over, or delete it",
 				claim.Name), someTime)
@@ -35,9 +35,9 @@ func ensureDataPVC(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.
 	return SyncClaim(ctx, env)
 }
 
-// claimIsOurs reports whether a claim was made for this node, or for an earlier node
+// ClaimIsOurs reports whether a claim was made for this node, or for an earlier node
 // of the same name that left it behind.
-func claimIsOurs(node *v1alpha1.SeiNode, claim *corev1.PersistentVolumeClaim) bool {
+func ClaimIsOurs(node *v1alpha1.SeiNode, claim *corev1.PersistentVolumeClaim) bool {
 	if owner := metav1.GetControllerOf(claim); owner != nil {
 		return owner.UID == node.UID
 	}
@@ -76,6 +76,7 @@ func SyncClaim(ctx context.Context, env *Env) plan.Outcome {
 		return plan.Terminal(ReasonRefused, err)
 	}
 	env.Observed.Claim = claim
+	env.Wrote(claim)
 	return plan.Done("")
 }
 

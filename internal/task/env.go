@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 )
 
@@ -22,10 +22,14 @@ type Env struct {
 	Live client.Reader
 	// Node is the owner. Tasks only read it.
 	Node *v1alpha1.SeiNode
-	// Observed is what was seen; tasks add what they make.
-	Observed *planner.Observation
-	// Wanted is what the plan leads to.
-	Wanted planner.Wanted
+	// Observed are the objects as this pass knows them: as they were seen, and as the steps
+	// of this pass left them.
+	Observed *Objects
+	// Target is what the plan was made for; nil when no plan runs.
+	Target *v1alpha1.PlanTarget
+	// Document is what the sidecar of the observed pod told in this pass; nil when it has
+	// not answered. Then nothing is asked of it either: a dead connection would hold a worker.
+	Document *api.Node
 	// Render is the input of the renderers.
 	Render render.Input
 	// StatefulSet is what the node's StatefulSet shall be. It is rendered once
@@ -38,6 +42,10 @@ type Env struct {
 	// ReservationNamespace is where consensus keys are reserved.
 	ReservationNamespace string
 	Clock                clock.PassiveClock
+	// Wrote and Deleted are told of every object that was written or deleted, so that no later
+	// pass decides on a cache that is behind.
+	Wrote   func(client.Object)
+	Deleted func(client.Object)
 	// Facts collects what the report needs to know.
 	Facts *Facts
 }
@@ -52,6 +60,10 @@ type Facts struct {
 	Recreated       bool
 	// ConsensusAddress is the address that is reserved for this node.
 	ConsensusAddress string
+	// AppliedTemplate is the hash of the pod template that apply-statefulset has applied.
+	AppliedTemplate string
+	// Bootstrapped: the bootstrap Job has reached its height.
+	Bootstrapped bool
 	// VolumeProblem says why the volume could not be resized.
 	VolumeProblem string
 }

@@ -25,7 +25,7 @@ func observeImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 	if pod.DeletionTimestamp != nil {
 		return plan.Wait(ReasonPodTerminating, fmt.Sprintf("waiting for pod %s on %s to stop", pod.Name, placeOf(pod)), 0)
 	}
-	if render.TemplateHash(pod.Annotations) != env.Wanted.PodTemplateHash {
+	if render.TemplateHash(pod.Annotations) != env.templateHash() {
 		return plan.Wait(ReasonPodStarting, "waiting for a pod of the new template", 0)
 	}
 	if _, running := SidecarStarted(pod); !running {

@@ -3,8 +3,8 @@ package task
 import (
 	"time"
 
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
@@ -24,29 +24,29 @@ func Registry() plan.Registry[*Env] {
 		return plan.Definition[*Env]{Run: run, Timeout: timeout, MaxRetries: retries}
 	}
 	return plan.Registry[*Env]{
-		planner.TaskEnsureDataPVC:           def(ensureDataPVC, inputTimeout, 0),
-		planner.TaskValidateSigningKey:      def(validateSigningKey, inputTimeout, 0),
-		planner.TaskValidateNodeKey:         def(validateNodeKey, inputTimeout, 0),
-		planner.TaskValidateOperatorKeyring: def(validateOperatorKeyring, inputTimeout, 0),
-		planner.TaskReserveConsensusKey:     def(reserveConsensusKey, inputTimeout, 0),
-		planner.TaskApplyStatefulSet:        def(applyStatefulSet, inputTimeout, 0),
-		planner.TaskApplyService:            def(applyService, applyTimeout, 0),
-		planner.TaskReplacePod:              def(replacePod, podTimeout, 0),
-		planner.TaskObserveImage:            def(observeImage, podTimeout, 0),
-		planner.TaskDeployBootstrapJob:      def(deployBootstrapJob, applyTimeout, 0),
-		planner.TaskAwaitBootstrap:          def(awaitBootstrap, replayTimeout, 0),
-		planner.TaskTeardownBootstrap:       def(teardownBootstrap, podTimeout, 0),
-		planner.TaskAwaitGenesis:            def(awaitGenesis, inputTimeout, 0),
+		domain.StepEnsureDataPVC:           def(ensureDataPVC, inputTimeout, 0),
+		domain.StepValidateSigningKey:      def(validateSigningKey, inputTimeout, 0),
+		domain.StepValidateNodeKey:         def(validateNodeKey, inputTimeout, 0),
+		domain.StepValidateOperatorKeyring: def(validateOperatorKeyring, inputTimeout, 0),
+		domain.StepReserveConsensusKey:     def(reserveConsensusKey, inputTimeout, 0),
+		domain.StepApplyStatefulSet:        def(applyStatefulSet, inputTimeout, 0),
+		domain.StepApplyService:            def(applyService, applyTimeout, 0),
+		domain.StepReplacePod:              def(replacePod, podTimeout, 0),
+		domain.StepObserveImage:            def(observeImage, podTimeout, 0),
+		domain.StepDeployBootstrapJob:      def(deployBootstrapJob, applyTimeout, 0),
+		domain.StepAwaitBootstrap:          def(awaitBootstrap, replayTimeout, 0),
+		domain.StepTeardownBootstrap:       def(teardownBootstrap, podTimeout, 0),
+		domain.StepAwaitGenesis:            def(awaitGenesis, inputTimeout, 0),
 
-		planner.TaskSnapshotRestore:    def(onSidecar(api.SnapshotRestore, snapshotRestoreParams), downloadTimeout, 5),
-		planner.TaskConfigureGenesis:   def(onSidecar(api.ConfigureGenesis, configureGenesisParams), podTimeout, 10),
-		planner.TaskConfigApply:        def(onSidecar(api.ConfigApply, configApplyParams), podTimeout, 3),
-		planner.TaskConfigValidate:     def(onSidecar(api.ConfigValidate, noParams), podTimeout, 3),
-		planner.TaskConfigureStateSync: def(onSidecar(api.ConfigureStateSync, stateSyncParams), podTimeout, 20),
-		planner.TaskMarkReady:          def(onSidecar(api.MarkReady, noParams), podTimeout, 5),
-		planner.TaskGenerateIdentity:   def(onSidecar(api.GenerateIdentity, identityParams), podTimeout, 3),
-		planner.TaskGenerateGentx:      def(onSidecar(api.GenerateGentx, gentxParams), podTimeout, 3),
-		planner.TaskSetGenesisPeers:    def(onSidecar(api.SetGenesisPeers, genesisPeersParams), podTimeout, 10),
-		planner.TaskRestartSeid:        def(restartSeid, podTimeout, 3),
+		domain.StepSnapshotRestore:    def(onSidecar(api.SnapshotRestore, snapshotRestoreParams), downloadTimeout, 5),
+		domain.StepConfigureGenesis:   def(onSidecar(api.ConfigureGenesis, configureGenesisParams), podTimeout, 10),
+		domain.StepConfigApply:        def(onSidecar(api.ConfigApply, configApplyParams), podTimeout, 3),
+		domain.StepConfigValidate:     def(onSidecar(api.ConfigValidate, noParams), podTimeout, 3),
+		domain.StepConfigureStateSync: def(onSidecar(api.ConfigureStateSync, stateSyncParams), podTimeout, 20),
+		domain.StepMarkReady:          def(onSidecar(api.MarkReady, markReadyParams), podTimeout, 5),
+		domain.StepGenerateIdentity:   def(onSidecar(api.GenerateIdentity, identityParams), podTimeout, 3),
+		domain.StepGenerateGentx:      def(onSidecar(api.GenerateGentx, gentxParams), podTimeout, 3),
+		domain.StepSetGenesisPeers:    def(onSidecar(api.SetGenesisPeers, genesisPeersParams), podTimeout, 10),
+		domain.StepRestartSeid:        def(restartSeid, podTimeout, 3),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/render"
 )
@@ -31,7 +32,7 @@ const (
 func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	sts, pod := env.Observed.StatefulSet, env.Observed.Pod
 	switch {
-	case !revisionKnown(sts, env.Wanted.PodTemplateHash):
+	case !revisionKnown(sts, env.templateHash()):
 		return plan.Wait(ReasonRevisionPending, "waiting for the StatefulSet controller to see the new template", 0)
 	case pod == nil:
 		return waitForSidecar(env)
@@ -46,10 +47,28 @@ func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 	case err != nil:
 		return apiOutcome("deleting pod "+pod.Name, err)
 	}
-	// What was seen is behind what was done: the report shall not call the pod
-	// ready once more.
-	pod.DeletionTimestamp = new(metav1.NewTime(env.Clock.Now()))
+	// What was seen is behind what was done: nobody shall call the pod ready once more.
+	going := pod.DeepCopy()
+	going.DeletionTimestamp = new(metav1.NewTime(env.Clock.Now()))
+	env.Observed.Pod = going
+	env.Deleted(pod)
 	return plan.Done("")
+}
+
+// templateHash identifies the template that the plan's pod is made from: the one the plan has
+// applied, or else the one that is there. What an operator would render by now is nobody's
+// wish before the next plan.
+func (env *Env) templateHash() string {
+	if hash := env.Facts.AppliedTemplate; hash != "" {
+		return hash
+	}
+	if applied := plan.Find(env.Node.Status.Plan, domain.StepApplyStatefulSet); applied != nil && applied.Status == v1alpha1.TaskComplete {
+		return env.Target.PodTemplateHash
+	}
+	if sts := env.Observed.StatefulSet; sts != nil {
+		return render.TemplateHash(sts.Spec.Template.Annotations)
+	}
+	return ""
 }
 
 // revisionKnown reports whether the StatefulSet carries the wanted template and its

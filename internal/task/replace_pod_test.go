@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
@@ -53,8 +52,8 @@ func TestReplacePod_EndsWithAPodThatWasSeen(t *testing.T) {
 			env := &Env{
 				Client: strict{api}, Clock: clocktesting.NewFakePassiveClock(time.Now()),
 				Node:     &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "rpc"}},
-				Observed: &planner.Observation{StatefulSet: sts, Pod: c.seen},
-				Wanted:   planner.Wanted{PlanTarget: v1alpha1.PlanTarget{PodTemplateHash: "new"}},
+				Observed: &Objects{StatefulSet: sts, Pod: c.seen}, Facts: &Facts{},
+				Deleted: func(client.Object) {},
 			}
 			if o := replacePod(t.Context(), env, nil); o.IsDone() != c.done || o.IsWait() == c.done {
 				t.Errorf("outcome %+v", o)

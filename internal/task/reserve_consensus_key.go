@@ -13,6 +13,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
 // AnnotationHolder says in a reservation whose it is, for people.
@@ -30,20 +31,16 @@ func ReservationName(address string) string {
 // same key: two that do are slashed. The reservation is a Lease named after the
 // key's address, so the API server itself lets only one node make it.
 func reserveConsensusKey(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
-	secret, err := readSecret(ctx, env, env.Node.Spec.SigningKeySecret())
-	if err != nil {
-		return apiOutcome("reserving the consensus key", err)
+	address, outcome := signingAddress(ctx, env)
+	if address == "" {
+		return outcome
 	}
-	key, err := consensusKey(secret.Data)
-	if err != nil {
-		return plan.Wait(v1alpha1.ReasonSigningKeyInvalid, fmt.Sprintf("Secret %s: %v", secret.Name, err), someTime)
+	if was := env.Node.Status.ConsensusAddress; was != "" && was != address {
+		return plan.Wait(v1alpha1.ReasonKeyChanged, fmt.Sprintf(
+			"%s now holds consensus key %s; this node has signed with %s: put the old key back, or make a new SeiNode",
+			keyPlace(env.Node), address, was), someTime)
 	}
-	if was := env.Node.Status.ConsensusAddress; was != "" && was != key.Address {
-		return plan.Wait(v1alpha1.ReasonSigningKeyInvalid, fmt.Sprintf(
-			"Secret %s now holds another consensus key than the one this node has signed with (%s): put the old key back, or make a new SeiNode",
-			secret.Name, was), someTime)
-	}
-	holder, err := reserve(ctx, env, key.Address)
+	holder, err := reserve(ctx, env, address)
 	if err != nil {
 		return apiOutcome("reserving the consensus key", err)
 	}
@@ -51,10 +48,53 @@ func reserveConsensusKey(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask)
 		return plan.Wait(v1alpha1.ReasonKeyInUse, fmt.Sprintf(
 			"consensus key %s is in use by SeiNode %s: delete that node, or give this one another key. "+
 				"If that node is gone and its pod has surely stopped, delete Lease %s in namespace %s",
-			key.Address, holderName(holder), holder.Name, holder.Namespace), someTime)
+			address, holderName(holder), holder.Name, holder.Namespace), someTime)
 	}
-	env.Facts.ConsensusAddress = key.Address
+	env.Facts.ConsensusAddress = address
 	return plan.Done("")
+}
+
+// signingAddress is the address of the key that the node signs with: the one in its Secret, or
+// the one on its volume, which only the sidecar can tell.
+func signingAddress(ctx context.Context, env *Env) (string, plan.Outcome) {
+	name := env.Node.Spec.SigningKeySecret()
+	if name == "" {
+		return addressOnVolume(ctx, env)
+	}
+	secret, err := readSecret(ctx, env, name)
+	if err != nil {
+		return "", apiOutcome("reserving the consensus key", err)
+	}
+	key, err := consensusKey(secret.Data)
+	if err != nil {
+		return "", plan.Wait(v1alpha1.ReasonSigningKeyInvalid, fmt.Sprintf("Secret %s: %v", secret.Name, err), someTime)
+	}
+	return key.Address, plan.Outcome{}
+}
+
+func addressOnVolume(ctx context.Context, env *Env) (string, plan.Outcome) {
+	if env.Document == nil {
+		return "", waitForAnswer(env)
+	}
+	if env.level() < api.LevelNode {
+		return "", plan.Done("an older sidecar does not tell which key is on the volume")
+	}
+	// The document of this pass may be older than the step that made the key.
+	now, err := env.Sidecar.Node(ctx)
+	if err != nil {
+		return "", sidecarError(env, "", err)
+	}
+	if now.Home.ConsensusAddress == "" {
+		return "", plan.Done("the volume holds no consensus key")
+	}
+	return now.Home.ConsensusAddress, plan.Outcome{}
+}
+
+func keyPlace(node *v1alpha1.SeiNode) string {
+	if name := node.Spec.SigningKeySecret(); name != "" {
+		return "Secret " + name
+	}
+	return "the volume"
 }
 
 // reserve makes the reservation; it returns the existing one when it is another node's.

@@ -9,51 +9,77 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 )
 
-// restartSeid restarts the chain process if the configuration that the plan wrote
-// needs it. The sidecar compared the files and says so in its result; peers, for
-// example, are taken up without a restart.
+// restartSeid restarts the chain process if what it was started with and what is on disk differ
+// in a key that only a restart picks up. A process that waits behind its gate starts with what
+// is on disk anyway.
 func restartSeid(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan.Outcome {
-	if env.Sidecar == nil {
-		return waitForSidecar(env)
+	if env.Document == nil {
+		return waitForAnswer(env)
 	}
-	needed, err := restartNeeded(ctx, env)
+	why, err := restartNeedless(ctx, env, task)
 	if err != nil {
 		return sidecarError(env, api.RestartSeid, err)
 	}
-	if !needed {
-		return plan.Done("no changed key needs a restart")
+	if why != "" {
+		return plan.Done(why)
 	}
 	return onSidecar(api.RestartSeid, restartSeidParams)(ctx, env, task)
+}
+
+// restartNeedless says why no restart is needed; empty when one is, or is under way.
+func restartNeedless(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) (string, error) {
+	if task.SubmittedAt != nil {
+		return "", nil
+	}
+	if env.level() < api.LevelNode {
+		needed, err := restartNeeded(ctx, env)
+		if err == nil && !needed {
+			return "no changed key needs a restart", nil
+		}
+		return "", err
+	}
+	// The document of this pass is older than the steps before this one.
+	now, err := env.Sidecar.Node(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case now.Seid.State != api.SeidRunning:
+		return "seid does not run; it starts with what is on disk", nil
+	case len(now.Seid.RestartDue) == 0:
+		return "no changed key needs a restart", nil
+	default:
+		return "", nil
+	}
 }
 
 // restartSeidParams give the clients of a node time to go elsewhere. A node that is not
 // ready has none: its Services do not know it. A sidecar of an older operator would refuse
 // the parameter, and restarts at once as it always did.
-func restartSeidParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
-	farewell := render.RestartFarewell(env.Node)
-	if farewell == 0 || PodCondition(env.Observed.Pod, corev1.PodReady) != corev1.ConditionTrue {
+func restartSeidParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	var params wire.RestartSeid
+	if env.level() >= api.LevelNode {
+		params.ConfigHash = WrittenConfig(env.Node.Status.Plan)
+	}
+	if drain := render.RestartFarewell(env.Node); env.level() >= api.LevelFarewell && drain > 0 && PodCondition(env.Observed.Pod, corev1.PodReady) == corev1.ConditionTrue {
+		params.Farewell = drain.String()
+	}
+	if params == (wire.RestartSeid{}) {
 		return nil, nil
 	}
-	version, err := env.Sidecar.Version(ctx)
-	if errors.Is(err, sidecar.ErrNotFound) || err == nil && version.APILevel < api.LevelFarewell {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("asking for the sidecar's version: %w", err)
-	}
-	return wire.RestartSeid{Farewell: farewell.String()}, nil
+	return params, nil
 }
 
+// restartNeeded asks an older sidecar what the plan's own write has changed.
 func restartNeeded(ctx context.Context, env *Env) (bool, error) {
-	written := plan.Find(env.Node.Status.Plan, planner.TaskConfigApply)
+	written := plan.Find(env.Node.Status.Plan, domain.StepConfigApply)
 	if written == nil {
 		return true, nil
 	}
@@ -69,7 +95,7 @@ func restartNeeded(ctx context.Context, env *Env) (bool, error) {
 		return true, nil // an older sidecar does not tell
 	}
 	if err := json.Unmarshal(result.Result, &change); err != nil {
-		return false, fmt.Errorf("reading the result of %s: %w", planner.TaskConfigApply, err)
+		return false, fmt.Errorf("reading the result of %s: %w", domain.StepConfigApply, err)
 	}
 	return change.RestartRequired, nil
 }

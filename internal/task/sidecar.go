@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 )
@@ -41,8 +45,8 @@ func noParams(context.Context, *Env, *v1alpha1.PlannedTask) (any, error) { retur
 // failed there is seen as failed and never runs a second time under one id.
 func onSidecar(taskType api.TaskType, params paramsFunc) runFunc {
 	return func(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan.Outcome {
-		if env.Sidecar == nil {
-			return waitForSidecar(env)
+		if env.Document == nil {
+			return waitForAnswer(env)
 		}
 		result, err := env.Sidecar.Get(ctx, task.ID, 0)
 		if errors.Is(err, sidecar.ErrNotFound) {
@@ -140,20 +144,54 @@ func sidecarError(env *Env, taskType api.TaskType, err error) plan.Outcome {
 	case errors.Is(err, sidecar.ErrUnauthorized):
 		return plan.Wait(ReasonSidecarRefuses, "the sidecar refuses the operator's token: "+err.Error(), shortly)
 	case errors.Is(err, sidecar.ErrWrongNode):
-		return plan.Wait(ReasonSidecarUnreachable, "another pod answers at the pod's address", shortly)
+		return plan.Wait(ReasonSidecarUnreachable, "the pod IP now belongs to another pod; waiting for the cache", shortly)
 	default:
 		return plan.Wait(ReasonSidecarUnreachable, "the sidecar does not answer", unreachableInterval(env))
 	}
 }
 
-// unreachableInterval is short right after the sidecar's container started, when it
-// is about to listen, and longer later.
-func unreachableInterval(env *Env) time.Duration {
-	started, ok := SidecarStarted(env.Observed.Pod)
-	if ok && env.Clock.Now().Sub(started) < 20*time.Second {
+// level is the API level of the sidecar that answered.
+func (env *Env) level() int {
+	if env.Document == nil {
+		return 0
+	}
+	return env.Document.APILevel
+}
+
+// waitForAnswer says why there is no sidecar to give a task to.
+func waitForAnswer(env *Env) plan.Outcome {
+	if env.Sidecar == nil {
+		return waitForSidecar(env)
+	}
+	return plan.Wait(ReasonSidecarUnreachable, "the sidecar does not answer", unreachableInterval(env))
+}
+
+// sidecarStartup is how long a sidecar that does not answer may still be starting.
+const sidecarStartup = 20 * time.Second
+
+// UnreachableInterval is how soon to ask a sidecar again that does not answer: at once right
+// after its container started, when it is about to listen, and later now and then.
+func UnreachableInterval(started, now time.Time) time.Duration {
+	if now.Sub(started) < sidecarStartup {
 		return soon
 	}
 	return 5 * time.Second
+}
+
+func unreachableInterval(env *Env) time.Duration {
+	started, _ := SidecarStarted(env.Observed.Pod)
+	return UnreachableInterval(started, env.Clock.Now())
+}
+
+// Dial gives the sidecar of a node's pod. It is reached by the pod's own address, because DNS
+// lags behind a replaced pod, and told which node and pod are meant, because addresses are
+// reused.
+func Dial(dialer sidecar.Dialer, node *v1alpha1.SeiNode, pod *corev1.Pod) sidecar.Sidecar {
+	return dialer.Sidecar(sidecar.Target{
+		Address: net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(render.SidecarPort(node)))),
+		Node:    node.Namespace + "/" + node.Name,
+		PodUID:  string(pod.UID),
+	})
 }
 
 // waitForSidecar says what keeps the pod from starting its sidecar.

@@ -10,7 +10,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
@@ -31,10 +31,10 @@ func (k knowing) Get(context.Context, string, time.Duration) (api.TaskResult, er
 // that the node would be configured, and restarted, a second time.
 func TestOnSidecar_TaskOfAnOperatorThatIsGone_IsRemembered(t *testing.T) {
 	env := &Env{
-		Clock:  clocktesting.NewFakePassiveClock(time.Now()),
-		Node:   &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "rpc"}},
-		Config: render.Config{Mode: "full", Overrides: map[string]string{"mempool.size": "1"}},
-		Wanted: planner.Wanted{PlanTarget: v1alpha1.PlanTarget{ConfigHash: "now"}},
+		Clock:    clocktesting.NewFakePassiveClock(time.Now()),
+		Node:     &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "rpc"}},
+		Config:   render.Config{Mode: "full", Overrides: map[string]string{"mempool.size": "1"}},
+		Document: &api.Node{APILevel: api.LevelNode},
 	}
 	same, err := encodeParams(t.Context(), env, &v1alpha1.PlannedTask{}, configApplyParams)
 	if err != nil {
@@ -45,12 +45,12 @@ func TestOnSidecar_TaskOfAnOperatorThatIsGone_IsRemembered(t *testing.T) {
 		sent json.RawMessage
 		want string
 	}{
-		"the same configuration": {same, `{"configHash":"now"}`},
+		"the same configuration": {same, `{"configHash":"` + env.Config.Hash() + `"}`},
 		"an older one":           {json.RawMessage(`{"mode":"full","moniker":"rpc"}`), ""},
 		"one that is not shown":  {nil, ""},
 	} {
 		env.Sidecar = knowing{task: api.TaskResult{Status: api.TaskCompleted, Params: c.sent, SubmittedAt: at}}
-		task := &v1alpha1.PlannedTask{ID: "1", Type: planner.TaskConfigApply}
+		task := &v1alpha1.PlannedTask{ID: "1", Type: domain.StepConfigApply}
 		if o := onSidecar(api.ConfigApply, configApplyParams)(t.Context(), env, task); !o.IsDone() {
 			t.Errorf("%s: outcome %+v", name, o)
 		}

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,12 +28,14 @@ const (
 	ReplaceTemplate
 )
 
-// ForeignError tells of a StatefulSet of our name that somebody else controls.
-type ForeignError struct{ Name, Kind, Owner string }
+// NotOursError tells of a StatefulSet of our name that cannot be the node's.
+type NotOursError struct{ message string }
 
 // Error implements error.
-func (e *ForeignError) Error() string {
-	return fmt.Sprintf("StatefulSet %s is controlled by %s %s: delete or rename one of the two", e.Name, e.Kind, e.Owner)
+func (e *NotOursError) Error() string { return e.message }
+
+func notOurs(format string, args ...any) error {
+	return &NotOursError{message: fmt.Sprintf(format, args...)}
 }
 
 // SyncStatefulSet is the only code that writes the node's StatefulSet. It works by
@@ -43,16 +46,20 @@ func SyncStatefulSet(ctx context.Context, env *Env, policy TemplatePolicy) error
 	live, tracked := env.Observed.StatefulSet, env.Facts.Identity
 	switch {
 	case live == nil && tracked != nil:
-		return recreate(ctx, env)
+		return recreate(ctx, env, policy)
 	case live == nil:
 		return create(ctx, env)
 	case live.DeletionTimestamp != nil:
 		env.Observed.StatefulSet = nil
 		return nil
-	case tracked != nil && tracked.UID != live.UID:
+	}
+	if owner := metav1.GetControllerOf(live); owner != nil && owner.UID != env.Node.UID {
+		return notOurs("StatefulSet %s is controlled by %s %s: delete or rename one of the two", live.Name, owner.Kind, owner.Name)
+	}
+	if tracked != nil && tracked.UID != live.UID {
 		return removeImpostor(ctx, env, live)
 	}
-	if err := mayAdopt(env.Node, live); err != nil {
+	if err := mayAdopt(env, live); err != nil {
 		return err
 	}
 	return keepInShape(ctx, env, live, policy)
@@ -60,12 +67,12 @@ func SyncStatefulSet(ctx context.Context, env *Env, policy TemplatePolicy) error
 
 // recreate makes a StatefulSet again that was deleted behind our back. The cache may
 // only be late, so the API server is asked first.
-func recreate(ctx context.Context, env *Env) error {
+func recreate(ctx context.Context, env *Env, policy TemplatePolicy) error {
 	live := &appsv1.StatefulSet{}
 	err := env.Live.Get(ctx, client.ObjectKeyFromObject(env.Node), live)
 	if err == nil {
 		env.Observed.StatefulSet = live
-		return SyncStatefulSet(ctx, env, KeepTemplate)
+		return SyncStatefulSet(ctx, env, policy)
 	}
 	if !apierrors.IsNotFound(err) {
 		return fmt.Errorf("reading StatefulSet %s: %w", env.Node.Name, err)
@@ -87,25 +94,30 @@ func create(ctx context.Context, env *Env) error {
 // has just made.
 func removeImpostor(ctx context.Context, env *Env, live *appsv1.StatefulSet) error {
 	err := env.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting a StatefulSet that took our place: %w", err)
 	}
+	env.Deleted(live)
 	env.Observed.StatefulSet = nil
 	env.Facts.Identity = nil
-	env.Facts.ImpostorDeleted = true
+	env.Facts.ImpostorDeleted = err == nil
 	return nil
 }
 
-// mayAdopt accepts what we control, and what nobody controls if it carries our labels.
-func mayAdopt(node *v1alpha1.SeiNode, live *appsv1.StatefulSet) error {
-	owner := metav1.GetControllerOf(live)
-	switch {
-	case owner != nil && owner.UID == node.UID:
-		return nil
-	case owner != nil:
-		return &ForeignError{Name: live.Name, Kind: owner.Kind, Owner: owner.Name}
-	case live.Spec.Selector == nil || live.Spec.Selector.MatchLabels[v1alpha1.LabelNode] != node.Name:
-		return &ForeignError{Name: live.Name, Kind: "nobody", Owner: "and selects other pods"}
+// mayAdopt accepts what we control, and what nobody controls if it selects our pods. Fields
+// that cannot be changed have to be as we would make them.
+func mayAdopt(env *Env, live *appsv1.StatefulSet) error {
+	want := env.StatefulSet.Spec
+	orphan := fmt.Sprintf("kubectl delete statefulset %s --cascade=orphan keeps its pod, and the operator makes the StatefulSet anew", live.Name)
+	switch selector := live.Spec.Selector; {
+	case selector == nil || selector.MatchLabels[v1alpha1.LabelNode] != env.Node.Name:
+		return notOurs("StatefulSet %s is controlled by nobody and selects other pods: delete or rename it", live.Name)
+	case !maps.Equal(selector.MatchLabels, want.Selector.MatchLabels) || len(selector.MatchExpressions) > 0:
+		return notOurs("StatefulSet %s cannot be adopted: its spec.selector is %s and cannot be changed: %s",
+			live.Name, metav1.FormatLabelSelector(selector), orphan)
+	case live.Spec.ServiceName != *want.ServiceName:
+		return notOurs("StatefulSet %s cannot be adopted: its spec.serviceName is %q, must be %q and cannot be changed: %s",
+			live.Name, live.Spec.ServiceName, *want.ServiceName, orphan)
 	default:
 		return nil
 	}
@@ -169,6 +181,7 @@ func apply(ctx context.Context, env *Env, rendered *appsv1ac.StatefulSetApplyCon
 		return err
 	}
 	env.Observed.StatefulSet = made
+	env.Wrote(made)
 	env.Facts.Identity = &v1alpha1.ObjectIdentity{Name: made.Name, UID: made.UID}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
@@ -45,7 +45,7 @@ func (s *scenario) killSidecar(name string) {
 		node := &v1alpha1.SeiNode{}
 		err := s.get(name, node)
 		last := node.Status.LastPlan
-		opened := last != nil && last.Reason == planner.ReasonSidecarNotReady && last.Outcome == v1alpha1.OutcomeComplete
+		opened := last != nil && last.Reason == domain.ReasonSidecarNotReady && last.Outcome == v1alpha1.OutcomeComplete
 		return opened && node.Status.Plan == nil, describe(node), err
 	})
 }

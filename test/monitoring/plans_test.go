@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sei-operator/sei-operator/internal/metrics"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/task"
 	"github.com/sei-operator/sei-operator/test/monitoring/promql"
 )
@@ -44,7 +44,7 @@ func TestRules_KnowEveryReasonOfAnUpdate(t *testing.T) {
 	var want []string
 	for _, d := range metrics.Declarations() {
 		if d.Name == metrics.NamePlanActiveAge {
-			want = slices.DeleteFunc(slices.Clone(d.Values["reason"]), func(reason string) bool { return !planner.IsUpdate(reason) })
+			want = slices.DeleteFunc(slices.Clone(d.Values["reason"]), func(reason string) bool { return !domain.IsUpdate(reason) })
 		}
 	}
 	slices.Sort(want)

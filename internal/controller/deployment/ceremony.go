@@ -3,9 +3,8 @@ package deployment
 import (
 	"context"
 	"fmt"
-	"net"
-	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -120,26 +119,29 @@ func (r *Reconciler) ceremonyMembers(ctx context.Context, s *scope) ([]ceremony.
 		member := ceremony.Member{Name: m.target.Name}
 		if m.live != nil && m.foreign == "" && m.live.DeletionTimestamp == nil {
 			member.Node = m.live
-			pod, err := cached(ctx, r.Client, s.snd.Namespace, render.PodName(m.live), &corev1.Pod{})
-			if err != nil {
+			var err error
+			if member.Sidecar, err = r.sidecarOf(ctx, m.live); err != nil {
 				return nil, err
 			}
-			member.Sidecar = r.dial(m.live, pod)
 		}
 		members = append(members, member)
 	}
 	return members, nil
 }
 
-// dial reaches a node's sidecar by its pod's own address, and names the node and the pod
-// it means, because addresses are reused.
-func (r *Reconciler) dial(node *v1alpha1.SeiNode, pod *corev1.Pod) sidecar.Sidecar {
-	if _, running := task.SidecarStarted(pod); !running {
-		return nil
+// sidecarOf is the sidecar of a node's own pod; nil while that does not run.
+func (r *Reconciler) sidecarOf(ctx context.Context, node *v1alpha1.SeiNode) (sidecar.Sidecar, error) {
+	pod, err := cached(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{})
+	if err != nil {
+		return nil, err
 	}
-	return r.Sidecars.Sidecar(sidecar.Target{
-		Address: net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(render.SidecarPort(node)))),
-		Node:    node.Namespace + "/" + node.Name,
-		PodUID:  string(pod.UID),
-	})
+	sts, err := cached(ctx, r.Client, node.Namespace, node.Name, &appsv1.StatefulSet{})
+	if err != nil {
+		return nil, err
+	}
+	objects := task.Objects{StatefulSet: sts}
+	if _, running := task.SidecarStarted(pod); !running || !objects.IsNodesPod(node, pod) {
+		return nil, nil
+	}
+	return task.Dial(r.Sidecars, node, pod), nil
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/task"
 )
 
@@ -16,22 +19,32 @@ import (
 // the active plan on. A new plan is only stored; the next pass begins it, so that
 // every side effect has been announced in status.
 func (r *Reconciler) act(ctx context.Context, s *scope) error {
-	env := r.env(s)
-	if s.specProblem == nil && (s.decision.Action == planner.Start || s.decision.Action == planner.Supersede) {
-		r.beginPlan(s)
+	switch s.decision.Action {
+	case domain.Start, domain.Supersede:
+		r.beginPlan(ctx, s)
 		return nil
+	case domain.Drop:
+		r.dropPlan(ctx, s)
+		return nil
+	case domain.Hold:
+		if active := s.activePlan(); active != nil {
+			plan.Suspend(active)
+		}
+	case domain.Keep:
+		if s.activePlan() == nil && s.target.Retry && s.decision.HeldBack == "" {
+			s.node.Status.RetriedFor = s.node.Annotations[v1alpha1.AnnotationRetry]
+		}
 	}
-	if s.statefulSet != nil && mayHaveStatefulSet(s) {
+	env := r.env(s)
+	if s.statefulSet != nil && s.mayHaveStatefulSet() {
 		if err := r.repair(ctx, s, env); err != nil {
 			return err
 		}
 	}
-	if active := s.activePlan(); active != nil && s.decision.Action == planner.Hold {
-		plan.Suspend(active)
-	}
-	if mayAdvance(s) {
+	if s.mayAdvance() {
 		s.progress = r.executor.Advance(ctx, s.activePlan(), env)
 		s.comeBackIn(s.progress.RequeueAfter)
+		s.pin()
 		r.endPlan(s)
 	}
 	return nil
@@ -39,87 +52,101 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 
 // mayAdvance reports whether the active plan runs on in this pass. After an impostor was
 // deleted it waits for the next one, which starts from what is there then.
-func mayAdvance(s *scope) bool {
-	return s.activePlan() != nil && s.specProblem == nil && s.decision.Action != planner.Hold && !s.facts.ImpostorDeleted
+func (s *scope) mayAdvance() bool {
+	return s.activePlan() != nil && s.decision.Action != domain.Hold && !s.facts.ImpostorDeleted
 }
 
 func (r *Reconciler) env(s *scope) *task.Env {
-	return &task.Env{
+	env := &task.Env{
 		Client: r.Client, Live: r.Live,
-		Node: s.node, Observed: s.observed, Wanted: s.wanted, Render: s.input, StatefulSet: s.statefulSet, Config: s.config,
-		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Facts: &s.facts,
+		Node: s.node, Observed: &s.objects, Document: s.document, Render: s.input, StatefulSet: s.statefulSet, Config: s.config,
+		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Wrote: r.writes.Wrote, Deleted: r.writes.Deleted, Facts: &s.facts,
 	}
+	if active := s.activePlan(); active != nil {
+		env.Target = active.Target
+	}
+	return env
 }
 
-func (r *Reconciler) beginPlan(s *scope) {
-	now := r.Clock.Now()
-	if old := s.activePlan(); old != nil {
-		s.node.Status.LastPlan = plan.Summarize(old, v1alpha1.OutcomeSuperseded, now)
+func (r *Reconciler) beginPlan(ctx context.Context, s *scope) {
+	if s.activePlan() != nil {
+		r.dropPlan(ctx, s)
 	}
-	s.node.Status.Plan = plan.New(s.decision.Plan, now)
+	s.node.Status.Plan = plan.New(s.decision.Plan, s.now)
 	s.node.Status.RetriedFor = s.node.Annotations[v1alpha1.AnnotationRetry]
-	if s.decision.Plan.FailedPhase == v1alpha1.NodeFailed {
-		s.node.Status.Phase = v1alpha1.NodeInitializing
-	}
 	s.again = true
+}
+
+// dropPlan ends a plan that does not lead to what is wanted any more.
+func (r *Reconciler) dropPlan(ctx context.Context, s *scope) {
+	old := s.activePlan()
+	log.FromContext(ctx).Info("plan superseded", "plan", old.ID, "reason", old.Reason, "why", s.decision.Why)
+	s.node.Status.LastPlan = plan.Summarize(old, v1alpha1.OutcomeSuperseded, s.now)
+	s.node.Status.Plan = nil
+	s.again = true
+}
+
+// pin records in the plan which template it has applied: the operator may render another one
+// by the time the pod is replaced.
+func (s *scope) pin() {
+	if active := s.activePlan(); active != nil && active.Target != nil && s.facts.AppliedTemplate != "" {
+		active.Target.PodTemplateHash = s.facts.AppliedTemplate
+	}
 }
 
 // endPlan takes a plan that has ended out of status at once.
 func (r *Reconciler) endPlan(s *scope) {
 	p := s.node.Status.Plan
 	var outcome v1alpha1.PlanOutcome
-	phase := p.TargetPhase
 	switch p.Phase {
 	case v1alpha1.PlanComplete:
 		outcome = v1alpha1.OutcomeComplete
 	case v1alpha1.PlanFailed:
-		outcome, phase = v1alpha1.OutcomeFailed, p.FailedPhase
+		outcome = v1alpha1.OutcomeFailed
 	default:
 		return
 	}
 	s.finished = p
 	s.node.Status.LastPlan = plan.Summarize(p, outcome, r.Clock.Now())
 	s.node.Status.Plan = nil
-	if phase != "" {
-		s.node.Status.Phase = phase
-	}
 	s.again = true
 }
 
 // mayHaveStatefulSet reports whether the node is past the point where a plan makes its
 // StatefulSet. Before that nothing may make one: a bootstrap Job may be using the volume.
-func mayHaveStatefulSet(s *scope) bool {
-	if s.facts.Identity != nil || s.node.Status.Phase == v1alpha1.NodeRunning {
-		return true
+func (s *scope) mayHaveStatefulSet() bool {
+	if s.observed.Job != nil && isOwned(s.observed.Job, s.node) {
+		return false
 	}
-	made := plan.Find(s.activePlan(), planner.TaskApplyStatefulSet)
-	return made != nil && made.Status == v1alpha1.TaskComplete
+	return s.facts.Identity != nil || initialized(s.node)
 }
+
+func isOwned(obj metav1.Object, node *v1alpha1.SeiNode) bool { return metav1.IsControlledBy(obj, node) }
 
 // repair keeps what the node owns in shape between plans: it puts back what was
 // deleted or edited by hand, and it stops and starts the pod of a paused node.
 func (r *Reconciler) repair(ctx context.Context, s *scope, env *task.Env) error {
 	err := task.SyncStatefulSet(ctx, env, task.KeepTemplate)
-	if foreign, ok := errors.AsType[*task.ForeignError](err); ok {
-		s.specProblem = foreign
+	if obstacle, ok := errors.AsType[*task.NotOursError](err); ok {
+		s.obstacle = obstacle
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the StatefulSet in shape: %w", err)
 	}
-	if s.observed.StatefulSet == nil {
+	if s.objects.StatefulSet == nil {
 		s.comeBackIn(loop.StaleInterval)
 	}
-	if s.node.Status.Phase != v1alpha1.NodeRunning {
+	if s.objects.Claim != nil && s.node.Spec.ImportedClaim() == "" && task.ClaimIsOurs(s.node, s.objects.Claim) {
+		if o := task.SyncClaim(ctx, env); !o.IsDone() {
+			return fmt.Errorf("keeping the volume claim in shape: %s", o.Message)
+		}
+	}
+	if !initialized(s.node) {
 		return nil
 	}
 	if err := task.SyncService(ctx, env); err != nil {
 		return fmt.Errorf("keeping the Service in shape: %w", err)
-	}
-	if s.observed.Claim != nil && s.node.Spec.ImportedClaim() == "" {
-		if o := task.SyncClaim(ctx, env); !o.IsDone() {
-			return fmt.Errorf("keeping the volume claim in shape: %s", o.Message)
-		}
 	}
 	return nil
 }

@@ -6,21 +6,22 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/planner"
-	"github.com/sei-operator/sei-operator/internal/task"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
 // deriveConditions sets every condition of the node. All of them are always there.
-func (s *scope) deriveConditions(now time.Time) {
-	set := conditions.For(&s.node.Status.Conditions, s.node.Generation, now)
+func (s *scope) deriveConditions() {
+	set := conditions.For(&s.node.Status.Conditions, s.node.Generation, s.now)
 	s.paused(set)
 	s.specValid(set)
 	s.planInProgress(set)
 	s.updateInProgress(set)
 	s.sidecarReady(set)
 	s.inputConditions(set)
-	s.ready()
+	s.readiness()
+	s.progressing(set)
 }
 
 func (s *scope) paused(set conditions.Setter) {
@@ -32,16 +33,42 @@ func (s *scope) paused(set conditions.Setter) {
 }
 
 func (s *scope) specValid(set conditions.Setter) {
+	reason, problem := s.specProblem()
 	switch {
-	case s.specProblem != nil:
-		set.False(v1alpha1.ConditionSpecValid, v1alpha1.ReasonSpecInvalid, s.specProblem.Error())
-	case s.facts.VolumeProblem != "":
-		set.False(v1alpha1.ConditionSpecValid, v1alpha1.ReasonSpecInvalid, s.facts.VolumeProblem)
+	case problem != "":
+		set.False(v1alpha1.ConditionSpecValid, reason, problem)
 	case s.err == nil:
 		set.True(v1alpha1.ConditionSpecValid, v1alpha1.ReasonSpecValid, "")
 	case conditions.Get(s.node.Status.Conditions, v1alpha1.ConditionSpecValid) == nil:
 		set.Unknown(v1alpha1.ConditionSpecValid, v1alpha1.ReasonSpecInvalid, s.err.Error())
 	}
+}
+
+// specProblem is what is wrong with the spec beyond what admission sees.
+func (s *scope) specProblem() (reason, problem string) {
+	switch {
+	case s.target.TemplateProblem != "":
+		return v1alpha1.ReasonSpecInvalid, s.target.TemplateProblem
+	case s.target.ConfigProblem != "" && initialized(s.node):
+		return v1alpha1.ReasonSpecInvalid, s.target.ConfigProblem + "; the node keeps its last good configuration"
+	case s.target.ConfigProblem != "":
+		return v1alpha1.ReasonSpecInvalid, s.target.ConfigProblem
+	case s.obstacle != nil:
+		return v1alpha1.ReasonSpecInvalid, s.obstacle.Error()
+	case s.facts.VolumeProblem != "":
+		return v1alpha1.ReasonSpecInvalid, s.facts.VolumeProblem
+	}
+	if refused := s.refused(); refused != "" {
+		return v1alpha1.ReasonConfigRefused, "seid refuses the configuration that spec.overrides asks for: " + refused +
+			"; the node keeps its last good configuration. Correct spec.overrides, or set the annotation " + v1alpha1.AnnotationRetry + " to try again"
+	}
+	return "", ""
+}
+
+// refused is why the sidecar refused the wanted configuration; empty when it did not.
+func (s *scope) refused() string {
+	facts := domain.Facts{Document: s.document}
+	return facts.Refused(s.target.ConfigHash)
 }
 
 func (s *scope) planInProgress(set conditions.Setter) {
@@ -90,40 +117,73 @@ func (s *scope) updateInProgress(set conditions.Setter) {
 	status := &s.node.Status
 	last := status.LastPlan
 	switch {
-	case status.Plan != nil && planner.IsUpdate(status.Plan.Reason):
+	case status.Plan != nil && domain.IsUpdate(status.Plan.Reason):
 		set.True(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpdateStarted, status.Plan.Message)
-	case last != nil && planner.IsUpdate(last.Reason) && last.Outcome == v1alpha1.OutcomeFailed:
+	case last != nil && domain.IsUpdate(last.Reason) && last.Outcome == v1alpha1.OutcomeFailed:
 		set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpdateFailed, failureWords(last))
 	case s.decision.PendingRestart != "":
 		set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonPendingRestart, s.decision.PendingRestart)
-	case last != nil && planner.IsUpdate(last.Reason) && last.Outcome == v1alpha1.OutcomeComplete:
+	case last != nil && domain.IsUpdate(last.Reason) && last.Outcome == v1alpha1.OutcomeComplete:
 		set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpdateComplete, "")
 	case s.err == nil:
 		set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpToDate, "")
 	}
 }
 
-// sidecarReady speaks of what the last probe of a running node found. While a plan
-// runs nobody probes, and what was known stays, until the plan opens the gate.
+// sidecarReady speaks of the start gate as this pass saw or left it.
 func (s *scope) sidecarReady(set conditions.Setter) {
-	if s.node.Status.Phase != v1alpha1.NodeRunning || s.node.Spec.Paused {
+	if !initialized(s.node) || s.node.Spec.Paused {
 		set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonNotApplicable, "")
 		return
 	}
-	if o, ran := s.progress.Outcome(planner.TaskMarkReady); ran && o.IsDone() {
-		s.observed.Sidecar = planner.SidecarReady
-	}
-	switch s.observed.Sidecar {
-	case planner.SidecarReady:
+	opened, ran := s.progress.Outcome(domain.StepMarkReady)
+	switch {
+	case s.err != nil:
+		return
+	case ran && opened.IsDone():
 		set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarReady, "")
-	case planner.SidecarNotReady:
+	case !s.sidecarStarted:
+		set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar is not running")
+	case s.document == nil:
+		set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar does not answer")
+	case s.document.Gate.State == api.GateOpen && s.document.Gate.Refusal != "":
+		set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonStartRefused, s.document.Gate.Refusal)
+	case s.document.Gate.State == api.GateOpen:
+		set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarReady, "")
+	case s.document.Gate.State == api.GateHeld:
+		set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonGateHeld, "an operation holds the start gate closed")
+	case s.decision.HeldBack != "":
+		set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarNotReady, s.decision.HeldBack)
+	default:
 		set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarNotReady,
 			"the sidecar holds the start gate closed: its process is new, and the operator opens the gate")
-	case planner.SidecarUnreachable:
-		set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar does not answer")
-	case planner.SidecarNotProbed:
-		if _, running := task.SidecarStarted(s.observed.Pod); !running {
-			set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar is not running")
-		}
+	}
+}
+
+// progressing sets the two conditions by which tools tell work in progress from work that does
+// not go on by itself (kstatus).
+func (s *scope) progressing(set conditions.Setter) {
+	if s.err != nil {
+		return
+	}
+	reason, problem := s.specProblem()
+	active := s.activePlan()
+	switch {
+	case s.node.Spec.Paused:
+		set.False(v1alpha1.ConditionStalled, v1alpha1.ReasonPaused, "")
+	case problem != "":
+		set.True(v1alpha1.ConditionStalled, reason, problem)
+	case s.decision.HeldBack != "" && len(s.decision.Missing) > 0 && active == nil:
+		set.True(v1alpha1.ConditionStalled, v1alpha1.ReasonHeldBack, s.decision.HeldBack)
+	default:
+		set.False(v1alpha1.ConditionStalled, v1alpha1.ReasonProgressing, "")
+	}
+	switch {
+	case active != nil && !s.node.Spec.Paused:
+		set.True(v1alpha1.ConditionReconciling, active.Reason, active.Message)
+	case s.again:
+		set.True(v1alpha1.ConditionReconciling, v1alpha1.ReasonProgressing, "")
+	default:
+		set.False(v1alpha1.ConditionReconciling, v1alpha1.ReasonNoPlan, "")
 	}
 }

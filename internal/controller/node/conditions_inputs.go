@@ -7,7 +7,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 )
 
 // inputCondition is a condition about something the user hands in, and the tasks that
@@ -25,7 +25,7 @@ type inputCondition struct {
 var inputConditions = []inputCondition{
 	{
 		conditionType: v1alpha1.ConditionImportPVCReady,
-		tasks:         []string{planner.TaskEnsureDataPVC},
+		tasks:         []string{domain.StepEnsureDataPVC},
 		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.ImportedClaim() != "" },
 		validated:     v1alpha1.ReasonPVCValidated,
 		notReady:      v1alpha1.ReasonPVCNotReady,
@@ -33,15 +33,15 @@ var inputConditions = []inputCondition{
 	},
 	{
 		conditionType: v1alpha1.ConditionSigningKeyReady,
-		tasks:         []string{planner.TaskValidateSigningKey, planner.TaskReserveConsensusKey},
+		tasks:         []string{domain.StepValidateSigningKey, domain.StepReserveConsensusKey},
 		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.SigningKeySecret() != "" },
 		validated:     v1alpha1.ReasonSigningKeyValidated,
 		notReady:      v1alpha1.ReasonSigningKeyNotReady,
-		waits:         []string{v1alpha1.ReasonSigningKeyNotReady, v1alpha1.ReasonSigningKeyInvalid, v1alpha1.ReasonKeyInUse},
+		waits:         []string{v1alpha1.ReasonSigningKeyNotReady, v1alpha1.ReasonSigningKeyInvalid, v1alpha1.ReasonKeyInUse, v1alpha1.ReasonKeyChanged},
 	},
 	{
 		conditionType: v1alpha1.ConditionNodeKeyReady,
-		tasks:         []string{planner.TaskValidateNodeKey},
+		tasks:         []string{domain.StepValidateNodeKey},
 		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.NodeKeySecret() != "" },
 		validated:     v1alpha1.ReasonNodeKeyValidated,
 		notReady:      v1alpha1.ReasonNodeKeyNotReady,
@@ -49,7 +49,7 @@ var inputConditions = []inputCondition{
 	},
 	{
 		conditionType: v1alpha1.ConditionOperatorKeyringReady,
-		tasks:         []string{planner.TaskValidateOperatorKeyring},
+		tasks:         []string{domain.StepValidateOperatorKeyring},
 		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.OperatorKeyringSecret() != nil },
 		validated:     v1alpha1.ReasonOperatorKeyringValidated,
 		notReady:      v1alpha1.ReasonOperatorKeyringNotReady,
@@ -74,25 +74,15 @@ func (s *scope) inputConditions(set conditions.Setter) {
 	}
 }
 
-// judge looks at the condition's tasks in order: the first that is not done speaks,
-// and when all that ran are done, the last one does.
+// judge looks at the condition's steps: one that waits for the user speaks; otherwise the last
+// one decides, if it ran.
 func (c inputCondition) judge(s *scope) (status metav1.ConditionStatus, reason, message string, known bool) {
-	allDone := true
 	for _, t := range c.tasks {
-		o, ran := s.progress.Outcome(t)
-		if !ran {
-			allDone = false
-			continue
-		}
-		if o.IsWait() && slices.Contains(c.waits, o.Reason) {
+		if o, ran := s.progress.Outcome(t); ran && o.IsWait() && slices.Contains(c.waits, o.Reason) {
 			return metav1.ConditionFalse, o.Reason, o.Message, true
 		}
-		allDone = allDone && o.IsDone()
 	}
 	if last, ran := s.progress.Outcome(c.tasks[len(c.tasks)-1]); ran && last.IsDone() {
-		return metav1.ConditionTrue, c.validated, "", true
-	}
-	if allDone {
 		return metav1.ConditionTrue, c.validated, "", true
 	}
 	return "", "", "", false

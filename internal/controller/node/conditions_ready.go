@@ -8,35 +8,118 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/task"
 )
 
-// ready says how the node is, from its phase and its pod. The kubelet's readiness
-// probe asks the chain itself whether it is in sync.
-func (s *scope) ready() {
-	status, reason, message := readiness(s.node, s.observed.Pod)
-	if reason == v1alpha1.ReasonPodPending && s.observed.PodObstacle != "" {
-		message = s.observed.PodObstacle
-	}
-	conditions.Set(&s.node.Status.Conditions, s.node.Generation, s.now, v1alpha1.ConditionReady, status, reason, message)
+// verdict is the status of a condition with its reason and message.
+type verdict struct {
+	status          metav1.ConditionStatus
+	reason, message string
 }
 
-func readiness(node *v1alpha1.SeiNode, pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
-	no := metav1.ConditionFalse
+func no(reason, message string) verdict { return verdict{metav1.ConditionFalse, reason, message} }
+
+// readiness sets InSync, how the node stands to its chain, and Ready, which also wants the
+// spec's generation to be in force.
+func (s *scope) readiness() {
+	inSync := s.inSync()
+	ready := inSync
+	if inSync.status == metav1.ConditionTrue {
+		if reason, message := s.notInForce(); reason != "" {
+			ready = no(reason, message)
+		}
+	}
+	s.setVerdict(v1alpha1.ConditionInSync, inSync)
+	s.setVerdict(v1alpha1.ConditionReady, ready)
+}
+
+func (s *scope) setVerdict(conditionType string, v verdict) {
+	conditions.Set(&s.node.Status.Conditions, s.node.Generation, s.now, conditionType, v.status, v.reason, v.message)
+}
+
+// inSync speaks of the node as it runs. The kubelet's readiness probe asks the sidecar, which
+// asks the chain; why a node is not in sync is told by the sidecar's document.
+func (s *scope) inSync() verdict {
+	pod := s.objects.Pod
 	switch {
-	case node.Spec.Paused:
-		return no, v1alpha1.ReasonPaused, "the pod is stopped by spec.paused"
-	case node.Status.Phase == v1alpha1.NodeFailed:
-		return no, v1alpha1.ReasonInitFailed, failedAdvice(node)
+	case s.node.Spec.Paused:
+		return no(v1alpha1.ReasonPaused, "the pod is stopped by spec.paused")
+	case s.node.Status.Phase == v1alpha1.NodeFailed:
+		return no(v1alpha1.ReasonInitFailed, failedAdvice(s.node))
 	}
 	if reason, message, found := task.PodTrouble(pod); found {
-		return no, reason, message
+		return no(reason, message)
 	}
-	if node.Status.Phase != v1alpha1.NodeRunning {
-		return no, v1alpha1.ReasonInitializing, ""
+	if !initialized(s.node) {
+		return no(v1alpha1.ReasonInitializing, "")
 	}
-	return podReadiness(pod)
+	v := podReadiness(pod)
+	if v.reason == v1alpha1.ReasonPodPending && s.objects.PodObstacle != "" {
+		v.message = s.objects.PodObstacle
+	}
+	if v.reason == v1alpha1.ReasonNotInSync || v.reason == v1alpha1.ReasonPodNotReady && pod.DeletionTimestamp == nil {
+		return s.explain(v)
+	}
+	return v
+}
+
+// syncReasons maps what the sidecar says of a node to the reason of a condition.
+var syncReasons = map[api.SyncState]string{
+	api.SyncStarting:      v1alpha1.ReasonStartingUp,
+	api.SyncReplaying:     v1alpha1.ReasonReplaying,
+	api.SyncStateSyncing:  v1alpha1.ReasonStateSyncing,
+	api.SyncCatchingUp:    v1alpha1.ReasonCatchingUp,
+	api.SyncBehind:        v1alpha1.ReasonBehind,
+	api.SyncNoPeers:       v1alpha1.ReasonNoPeers,
+	api.SyncNoBlocks:      v1alpha1.ReasonNoBlocks,
+	api.SyncHalted:        v1alpha1.ReasonHalted,
+	api.SyncUpgradeNeeded: v1alpha1.ReasonUpgradeNeeded,
+	api.SyncNotAnswering:  v1alpha1.ReasonNotAnswering,
+}
+
+// explain replaces what the pod shows by what the sidecar knows.
+func (s *scope) explain(v verdict) verdict {
+	d := s.document
+	if d == nil || d.APILevel < api.LevelNode {
+		return v
+	}
+	if d.Gate.Refusal != "" && d.Seid.State != api.SeidRunning {
+		return no(v1alpha1.ReasonStartRefused, "seid is not started: "+d.Gate.Refusal)
+	}
+	if d.Sync.Draining {
+		return no(v1alpha1.ReasonDraining, "seid is draining before a restart")
+	}
+	if reason, ok := syncReasons[d.Sync.State]; ok {
+		return no(reason, "seid is not in sync: "+d.Sync.Message)
+	}
+	if d.Gate.State != api.GateOpen {
+		return no(v1alpha1.ReasonGateClosed, "seid waits behind the start gate")
+	}
+	return v
+}
+
+// notInForce says why the node does not run what its spec asks for; empty when it does.
+func (s *scope) notInForce() (reason, message string) {
+	if s.err != nil && s.node.Status.ObservedGeneration != s.node.Generation {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the newest spec has not been looked at yet"
+	}
+	if reason, problem := s.specProblem(); problem != "" && s.facts.VolumeProblem == "" {
+		return reason, "the node is in sync on an earlier spec: " + problem
+	}
+	pod := s.objects.Pod
+	if render.SpecHash(pod.Annotations) != s.target.SpecHash && s.err == nil {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but its pod does not run what the spec asks for yet"
+	}
+	if s.err == nil && !domain.SameSpecConfig(s.node.Status.ConfigHash, s.target.ConfigHash) {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the configuration that the spec asks for is not on its volume yet"
+	}
+	if s.document != nil && len(s.document.Seid.RestartDue) > 0 {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but seid has to restart for the configuration that the spec asks for"
+	}
+	return "", ""
 }
 
 func failedAdvice(node *v1alpha1.SeiNode) string {
@@ -48,25 +131,25 @@ func failedAdvice(node *v1alpha1.SeiNode) string {
 }
 
 // podReadiness is the readiness of a running node whose containers are not in trouble.
-func podReadiness(pod *corev1.Pod) (metav1.ConditionStatus, string, string) {
+func podReadiness(pod *corev1.Pod) verdict {
 	switch {
 	case pod == nil:
-		return metav1.ConditionFalse, v1alpha1.ReasonPodPending, "there is no pod; the StatefulSet controller makes one"
+		return no(v1alpha1.ReasonPodPending, "there is no pod; the StatefulSet controller makes one")
 	case nodeLost(pod):
-		return metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown, fmt.Sprintf("node %s does not answer, so nobody knows whether the pod runs", pod.Spec.NodeName)
+		return verdict{metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown,
+			fmt.Sprintf("Kubernetes node %s does not answer, so nobody knows whether the pod runs", pod.Spec.NodeName)}
 	case task.PodCondition(pod, corev1.PodReady) == corev1.ConditionTrue && pod.DeletionTimestamp == nil:
-		return metav1.ConditionTrue, v1alpha1.ReasonInSync, ""
+		return verdict{metav1.ConditionTrue, v1alpha1.ReasonInSync, ""}
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:
-		return metav1.ConditionFalse, v1alpha1.ReasonPodNotReady, "the pod is being replaced"
+		return no(v1alpha1.ReasonPodNotReady, "the pod is being replaced")
 	case pod.Status.Phase == corev1.PodPending:
-		return metav1.ConditionFalse, v1alpha1.ReasonPodPending, pendingWords(pod)
+		return no(v1alpha1.ReasonPodPending, pendingWords(pod))
 	case seidStarted(pod):
-		return metav1.ConditionFalse, v1alpha1.ReasonNotInSync,
-			"seid runs and does not keep up: it is behind, has no peer or no block yet, does not answer, or is about to be restarted"
+		return no(v1alpha1.ReasonNotInSync, "seid is running but not in sync")
 	default:
-		return metav1.ConditionFalse, v1alpha1.ReasonPodNotReady, "seid waits behind the start gate or is starting"
+		return no(v1alpha1.ReasonPodNotReady, "seid is starting")
 	}
 }
 

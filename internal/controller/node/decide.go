@@ -3,43 +3,114 @@ package node
 import (
 	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/seid/config"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/task"
 )
 
-// decide works out what is wanted and asks the planner what to do about it. A spec
-// that cannot be acted on starts nothing; what runs goes on.
+// decide works out what is wanted and asks the domain what to do about it.
 func (r *Reconciler) decide(s *scope) {
+	s.target = r.targetOf(s)
+	s.decision = domain.Decide(domain.Input{
+		Facts: s.domainFacts(), Target: s.target, Plan: s.activePlan(), Last: s.node.Status.LastPlan, Now: s.now,
+	})
+	s.comeBackIn(s.decision.RecheckAfter)
+}
+
+// targetOf renders what the spec asks for. What cannot be rendered is a problem of the spec and
+// leaves the rest of the target as it is.
+func (r *Reconciler) targetOf(s *scope) domain.Target {
+	spec := &s.node.Spec
+	retry := s.node.Annotations[v1alpha1.AnnotationRetry]
+	t := domain.Target{
+		What: describe(spec), Restart: s.node.Annotations[v1alpha1.AnnotationRestart], Paused: spec.Paused,
+		Retry:      retry != "" && retry != s.node.Status.RetriedFor,
+		SigningKey: spec.SigningKeySecret() != "", NodeKey: spec.NodeKeySecret() != "", Keyring: spec.OperatorKeyringSecret() != nil,
+		Signs: spec.Signs(), Ceremony: spec.Validator != nil && spec.Validator.GenesisCeremony != nil,
+	}
+	t.Image, t.Generation, t.PreparationHash = spec.Image, s.node.Generation, render.PreparationHash(s.node)
+	if source := spec.Snapshot(); source != nil {
+		t.Snapshot, t.Bootstrap = domain.PeerSnapshot, source.BootstrapImage != ""
+		if source.S3 != nil {
+			t.Snapshot = domain.BucketSnapshot
+		}
+	}
+	s.renderTemplate(&t)
+	if err := config.CheckOverrides(spec.Overrides); err != nil {
+		t.ConfigProblem = fmt.Sprintf("spec.overrides: %v", err)
+		return t
+	}
+	s.config = render.NodeConfig(s.input, s.observed.Peers)
+	t.ConfigHash = s.config.Hash()
+	return t
+}
+
+func (s *scope) renderTemplate(t *domain.Target) {
 	sts, err := render.StatefulSet(s.input)
 	if err != nil {
-		s.specProblem = err
+		t.TemplateProblem = err.Error()
 		return
 	}
 	s.statefulSet = sts
-	if s.specProblem = checkOverrides(s.node.Spec.Overrides); s.specProblem != nil {
-		return
-	}
-	s.config = render.NodeConfig(s.input, s.observed.Peers)
 	template := sts.Spec.Template
-	s.wanted = planner.Wanted{
-		PlanTarget: v1alpha1.PlanTarget{
-			Image:           s.node.Spec.Image,
-			SidecarImage:    sidecarImage(template.Spec),
-			PodTemplateHash: render.TemplateHash(template.Annotations),
-			ConfigHash:      s.config.Hash(),
-		},
-		SpecHash: render.SpecHash(template.Annotations),
-		Restart:  s.node.Annotations[v1alpha1.AnnotationRestart],
+	t.SidecarImage = sidecarImage(template.Spec)
+	t.PodTemplateHash, t.SpecHash = render.TemplateHash(template.Annotations), render.SpecHash(template.Annotations)
+}
+
+// describe says what a node is.
+func describe(spec *v1alpha1.SeiNodeSpec) string {
+	role := spec.Role()
+	if role == v1alpha1.RoleNode {
+		role = "full node"
 	}
-	s.decision = planner.Decide(planner.Input{
-		Node: s.node, Observed: s.observed, Wanted: s.wanted, Now: r.Clock.Now(),
-	})
-	s.comeBackIn(s.decision.RecheckAfter)
+	return fmt.Sprintf("%s of %s", role, spec.ChainID)
+}
+
+// domainFacts reduces what was seen to what decisions are made on.
+func (s *scope) domainFacts() domain.Facts {
+	o := &s.observed
+	f := domain.Facts{
+		Initialized: initialized(s.node), Bootstrapped: s.node.Status.Bootstrapped,
+		Claim: o.Claim != nil, Service: o.Service != nil, Job: jobState(s.node, o.Job),
+		Document: s.document, Remembered: s.document != nil && s.document.APILevel < api.LevelNode,
+	}
+	if o.StatefulSet != nil && o.StatefulSet.DeletionTimestamp == nil {
+		f.StatefulSet = buildOf(o.StatefulSet.Spec.Template.Annotations, o.StatefulSet.Spec.Template.Spec)
+	}
+	if pod := o.Pod; pod != nil && pod.DeletionTimestamp == nil && !task.IsBootstrapPod(pod) && o.IsNodesPod(s.node, pod) {
+		f.Pod = buildOf(pod.Annotations, pod.Spec)
+	}
+	return f
+}
+
+func buildOf(annotations map[string]string, spec corev1.PodSpec) *domain.Build {
+	return &domain.Build{
+		Image:        render.SeidImage(spec),
+		TemplateHash: render.TemplateHash(annotations),
+		SpecHash:     render.SpecHash(annotations),
+		Restart:      render.RestartValue(annotations),
+	}
+}
+
+// jobState judges the bootstrap Job by the image it runs.
+func jobState(node *v1alpha1.SeiNode, job *batchv1.Job) domain.JobState {
+	source := node.Spec.Snapshot()
+	switch {
+	case job == nil || !isOwned(job, node):
+		return domain.NoJob
+	case source == nil || source.BootstrapImage != render.SeidImage(job.Spec.Template.Spec) || job.DeletionTimestamp != nil:
+		return domain.JobOutdated
+	default:
+		return domain.JobCurrent
+	}
 }
 
 // sidecarImage is the sidecar image of a rendered pod.
@@ -50,13 +121,4 @@ func sidecarImage(pod *corev1ac.PodSpecApplyConfiguration) string {
 		}
 	}
 	return ""
-}
-
-// checkOverrides finds override keys and values that no node could take, so that a
-// typo shows at once and not when the node restarts.
-func checkOverrides(overrides map[string]string) error {
-	if err := config.CheckOverrides(overrides); err != nil {
-		return fmt.Errorf("spec.overrides: %w", err)
-	}
-	return nil
 }

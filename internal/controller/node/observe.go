@@ -2,9 +2,9 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
-	"strconv"
+	"reflect"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,20 +12,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/metrics"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/render"
-	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/task"
 )
 
+// errCacheBehind ends a pass whose cache does not show our own last write yet.
+var errCacheBehind = errors.New("the cache is behind our own last write")
+
 // observe gathers all that the rest of the pass depends on. Objects come from the
-// cache; the sidecar is asked with a timeout of its own, so that a hung one delays
-// its own node only.
+// cache; the sidecar is asked beside the workers, so that a hung one delays its own
+// node only.
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if err := r.observeObjects(ctx, s); err != nil {
 		return err
@@ -33,35 +36,50 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if err := r.observeObstacle(ctx, s); err != nil {
 		return err
 	}
-	s.observed.Peers, s.observed.PeerProblems = r.Peers.Resolve(ctx, s.node, s.node.Status.ResolvedPeers)
+	s.observed.Peers, s.peerProblems = r.Peers.Resolve(ctx, s.node, s.node.Status.ResolvedPeers)
 	r.observeSidecar(ctx, s)
+	s.objects = s.observed
 	return nil
 }
 
 func (r *Reconciler) observeObjects(ctx context.Context, s *scope) (err error) {
-	node, o := s.node, s.observed
-	if o.StatefulSet, err = cached(ctx, r.Client, node, node.Name, &appsv1.StatefulSet{}); err != nil {
+	node, o := s.node, &s.observed
+	if o.StatefulSet, err = fresh(ctx, r, node, node.Name, &appsv1.StatefulSet{}); err != nil {
 		return err
 	}
-	if o.Service, err = cached(ctx, r.Client, node, node.Name, &corev1.Service{}); err != nil {
+	if o.Service, err = fresh(ctx, r, node, node.Name, &corev1.Service{}); err != nil {
 		return err
 	}
-	if o.Claim, err = cached(ctx, r.Client, node, render.ClaimName(node), &corev1.PersistentVolumeClaim{}); err != nil {
+	if o.Claim, err = fresh(ctx, r, node, render.ClaimName(node), &corev1.PersistentVolumeClaim{}); err != nil {
 		return err
 	}
-	if o.Pod, err = cached(ctx, r.Client, node, render.PodName(node), &corev1.Pod{}); err != nil {
+	if o.Job, err = fresh(ctx, r, node, render.BootstrapJobName(node), &batchv1.Job{}); err != nil {
 		return err
 	}
-	if snapshot := node.Spec.Snapshot(); snapshot == nil || snapshot.BootstrapImage == "" {
-		return nil
-	}
-	if o.Job, err = cached(ctx, r.Client, node, render.BootstrapJobName(node), &batchv1.Job{}); err != nil {
+	if o.Pod, err = fresh(ctx, r, node, render.PodName(node), &corev1.Pod{}); err != nil {
 		return err
 	}
-	if o.Pod == nil {
+	if o.Pod == nil && o.Job != nil {
 		o.Pod, err = r.bootstrapPod(ctx, node)
 	}
 	return err
+}
+
+// fresh reads an object from the cache and makes sure that the cache has seen what we wrote.
+func fresh[T client.Object](ctx context.Context, r *Reconciler, node *v1alpha1.SeiNode, name string, into T) (T, error) {
+	var none T
+	found, err := cached(ctx, r.Client, node, name, into)
+	if err != nil {
+		return none, err
+	}
+	var seen client.Object
+	if !reflect.ValueOf(found).IsNil() {
+		seen = found
+	}
+	if r.writes.Behind(into, types.NamespacedName{Namespace: node.Namespace, Name: name}, seen) {
+		return none, errCacheBehind
+	}
+	return found, nil
 }
 
 // podlessFor is how long a pod may be missing before somebody asks why: the StatefulSet
@@ -135,45 +153,44 @@ func cached[T client.Object](ctx context.Context, c client.Reader, node *v1alpha
 	}
 }
 
-// observeSidecar dials the pod's own address, because DNS lags behind a replaced
-// pod, and names the node and the pod it means, because addresses are reused.
+// observeSidecar asks the pod's sidecar what there is to see of the node.
 func (r *Reconciler) observeSidecar(ctx context.Context, s *scope) {
 	started, running := task.SidecarStarted(s.observed.Pod)
-	if !running {
+	if !running || !s.observed.IsNodesPod(s.node, s.observed.Pod) {
 		return
 	}
-	pod := s.observed.Pod
-	s.sidecar = r.Sidecars.Sidecar(sidecar.Target{
-		Address: net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(render.SidecarPort(s.node)))),
-		Node:    s.node.Namespace + "/" + s.node.Name,
-		PodUID:  string(pod.UID),
-	})
-	if s.node.Status.Phase == v1alpha1.NodeRunning && s.activePlan() == nil {
-		r.probe(ctx, s, started)
+	s.sidecarStarted = true
+	s.sidecar = task.Dial(r.Sidecars, s.node, s.observed.Pod)
+	document, err := r.looks.look(ctx, s.node, string(s.observed.Pod.UID), s.sidecar)
+	if err != nil {
+		// A container that has just started is about to listen: look again at once, so that
+		// its gate is opened without delay.
+		s.comeBackIn(task.UnreachableInterval(started, s.now))
+		r.Metrics.SidecarProbed(s.node.Namespace, metrics.ProbeUnreachable)
+		return
 	}
-	if s.node.Status.NodeID == "" && s.observed.Sidecar != planner.SidecarUnreachable {
-		if id, err := s.sidecar.NodeID(ctx); err == nil {
-			s.nodeID = id
-		}
+	if document.APILevel < api.LevelNode {
+		recall(document, s.node)
+	}
+	s.document = document
+	outcome := metrics.ProbeNotReady
+	if document.Gate.State == api.GateOpen {
+		outcome = metrics.ProbeReady
+	}
+	r.Metrics.SidecarProbed(s.node.Namespace, outcome)
+}
+
+// recall completes the document of an older sidecar with what the operator remembers.
+func recall(document *api.Node, node *v1alpha1.SeiNode) {
+	document.Home.ConfigHash = node.Status.ConfigHash
+	document.Home.Validation = &api.Validation{Valid: true}
+	if initialized(node) {
+		document.Home.Stage = api.HomeSynced
 	}
 }
 
-// probe asks whether the start gate is open.
-func (r *Reconciler) probe(ctx context.Context, s *scope, started time.Time) {
-	health, err := s.sidecar.Health(ctx)
-	outcome := metrics.ProbeUnreachable
-	switch {
-	case err != nil:
-		s.observed.Sidecar, s.observed.SidecarError = planner.SidecarUnreachable, err.Error()
-		// A container that has just started is about to listen: look again at
-		// once, so that its gate is opened without delay.
-		if r.Clock.Now().Sub(started) < 20*time.Second {
-			s.comeBackIn(200 * time.Millisecond)
-		}
-	case health == sidecar.Ready:
-		s.observed.Sidecar, outcome = planner.SidecarReady, metrics.ProbeReady
-	default:
-		s.observed.Sidecar, outcome = planner.SidecarNotReady, metrics.ProbeNotReady
-	}
-	r.Metrics.SidecarProbed(s.node.Namespace, outcome)
+// initialized reports whether the node was brought up before. Older operators knew the phase
+// alone.
+func initialized(node *v1alpha1.SeiNode) bool {
+	return node.Status.InitializedAt != nil || node.Status.Phase == v1alpha1.NodeRunning
 }

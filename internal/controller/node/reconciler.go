@@ -70,6 +70,8 @@ type Reconciler struct {
 	executor *plan.Executor[*task.Env]
 	latch    events.Latch
 	passing  passing
+	looks    *looks
+	writes   loop.Writes
 	// podless is since when a node's pod is missing.
 	podless sightings
 }
@@ -79,6 +81,7 @@ func (r *Reconciler) init() {
 	if r.Clock == nil {
 		r.Clock = clock.RealClock{}
 	}
+	r.looks, r.writes.Clock = newLooks(), r.Clock
 	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNode))
 	r.executor = &plan.Executor[*task.Env]{Tasks: task.Registry(), Clock: r.Clock, Observer: r.Tracer.Observer()}
 }
@@ -109,12 +112,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 func (r *Reconciler) run(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Result, error) {
 	for range maxPasses {
 		s := r.newScope(node)
-		observeErr := r.observe(ctx, s)
-		if observeErr == nil {
+		if s.err = r.observe(ctx, s); s.err == nil {
 			r.decide(s)
 			s.err = r.act(ctx, s)
-		} else {
-			s.err = observeErr
+		}
+		if errors.Is(s.err, errCacheBehind) {
+			return loop.Stale()
 		}
 		if loop.NamespaceEnds(s.err) {
 			return loop.AwaitDeletion(ctx, s.err)
@@ -138,4 +141,5 @@ func (r *Reconciler) forget(req ctrl.Request) {
 	r.latch.Forget(req.NamespacedName)
 	r.passing.forget(req.NamespacedName)
 	r.podless.forget(req.NamespacedName)
+	r.looks.forget(req.NamespacedName)
 }

@@ -2,8 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -15,8 +13,9 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/peers"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -26,12 +25,14 @@ import (
 // changed, and tells of transitions. Words that may be over in a moment wait for the
 // next look. It runs after errors too.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
-	now := r.Clock.Now()
 	s.deriveFacts()
-	s.deriveConditions(now)
-	s.derivePhaseTime(now)
-	s.node.Status.ObservedGeneration = s.node.Generation
-	if r.passing.withhold(s.before, s.node, now) {
+	s.derivePhase()
+	s.deriveConditions()
+	if s.err == nil {
+		// An edit that could not be looked at yet is not observed.
+		s.node.Status.ObservedGeneration = s.node.Generation
+	}
+	if r.passing.withhold(s.before, s.node, s.now) {
 		s.node.Status = *s.before.Status.DeepCopy()
 		s.comeBackIn(passingFor)
 	}
@@ -46,7 +47,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	}
 	logPlan(ctx, s)
 	r.emitFacts(ctx, s)
-	if s.node.Status.Phase == v1alpha1.NodeRunning && s.activePlan() == nil && !s.node.Spec.Paused {
+	if initialized(s.node) && s.activePlan() == nil && !s.node.Spec.Paused {
 		s.comeBackIn(jittered(steadyInterval, s.node))
 	}
 	return nil
@@ -55,56 +56,66 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 // deriveFacts writes what the node is made of and runs now.
 func (s *scope) deriveFacts() {
 	status := &s.node.Status
-	if status.Phase == "" {
-		status.Phase = v1alpha1.NodePending
-	}
 	status.StatefulSet = s.facts.Identity
 	status.ConsensusAddress = s.facts.ConsensusAddress
+	status.Bootstrapped = status.Bootstrapped || s.facts.Bootstrapped
 	if s.err == nil || len(s.observed.Peers) > 0 {
 		status.ResolvedPeers = s.observed.Peers
 	}
-	if s.nodeID != "" {
-		status.NodeID = s.nodeID
+	if s.document != nil && s.document.Home.NodeID != "" {
+		status.NodeID = s.document.Home.NodeID
 	}
 	// A pod whose sidecar runs has both images on its node; before that it only
 	// tries to.
-	if pod := s.observed.Pod; !task.IsBootstrapPod(pod) {
+	if pod := s.objects.Pod; s.sidecarStarted && !task.IsBootstrapPod(pod) {
 		if _, running := task.SidecarStarted(pod); running {
 			status.CurrentImage = render.SeidImage(pod.Spec)
 			status.CurrentSidecarImage = render.SidecarImage(pod.Spec)
 			status.PodTemplateHash = render.TemplateHash(pod.Annotations)
 		}
 	}
-	if s.finished != nil && s.finished.Phase == v1alpha1.PlanComplete {
-		if hash := writtenConfig(s.finished); hash != "" {
-			status.ConfigHash = hash
-		}
+	status.ConfigHash = s.configHash()
+	if status.InitializedAt == nil && (initialized(s.node) || s.broughtUp()) {
+		t := metav1.NewTime(s.now.Truncate(time.Second))
+		status.InitializedAt = &t
 	}
-	if status.Phase == v1alpha1.NodeRunning {
+	if status.InitializedAt != nil {
 		endpoint := render.Endpoint(s.node, s.input.Platform.ClusterDomain)
 		status.Endpoint = &endpoint
 	}
 }
 
-// writtenConfig is the configuration that a plan's last configuration task wrote.
-func writtenConfig(p *v1alpha1.TaskPlan) string {
-	for i := len(p.Tasks) - 1; i >= 0; i-- {
-		t := &p.Tasks[i]
-		if t.Type != planner.TaskConfigApply || t.Params == nil {
-			continue
-		}
-		var params task.ConfigParams
-		if json.Unmarshal(t.Params.Raw, &params) == nil {
-			return params.ConfigHash
+// configHash is the configuration on the node's volume: what this pass has written, what the
+// sidecar told, or what was known before.
+func (s *scope) configHash() string {
+	current := s.activePlan()
+	if s.finished != nil {
+		current = s.finished
+	}
+	for _, step := range s.progress.Steps {
+		if step.Task.Type == domain.StepConfigApply && step.Outcome.IsDone() {
+			return task.WrittenConfig(current)
 		}
 	}
-	return ""
+	if s.document != nil {
+		return s.document.Home.ConfigHash
+	}
+	return s.node.Status.ConfigHash
 }
 
-func (s *scope) derivePhaseTime(now time.Time) {
-	if s.node.Status.Phase != s.before.Status.Phase {
-		t := metav1.NewTime(now.Truncate(time.Second))
-		s.node.Status.PhaseTransitionTime = &t
+// broughtUp reports whether the plan that ended in this pass has opened the gate of the node's
+// own pod.
+func (s *scope) broughtUp() bool {
+	return s.finished != nil && s.finished.Phase == v1alpha1.PlanComplete && plan.Find(s.finished, domain.StepMarkReady) != nil
+}
+
+// derivePhase says how far the node got in its life.
+func (s *scope) derivePhase() {
+	status := &s.node.Status
+	status.Phase = domain.Phase(status)
+	if status.Phase != s.before.Status.Phase {
+		t := metav1.NewTime(s.now.Truncate(time.Second))
+		status.PhaseTransitionTime = &t
 	}
 }
 
@@ -124,7 +135,7 @@ func (r *Reconciler) emitFacts(ctx context.Context, s *scope) {
 		}
 	}
 	// A peer that is still starting is no failure, and says so itself.
-	tell(events.PeerResolutionFailed, strings.Join(slices.DeleteFunc(slices.Clone(s.observed.PeerProblems), peers.Waiting), "; "), nil)
+	tell(events.PeerResolutionFailed, strings.Join(slices.DeleteFunc(slices.Clone(s.peerProblems), peers.Waiting), "; "), nil)
 	tell(events.VolumeNotResized, s.facts.VolumeProblem, events.Claim(s.node))
 	tell(events.StatefulSetNotOurs, s.foreignStatefulSet(), sts)
 	failure := ""
@@ -136,10 +147,10 @@ func (r *Reconciler) emitFacts(ctx context.Context, s *scope) {
 
 // foreignStatefulSet says whose StatefulSet stands in the node's way; empty means nobody's.
 func (s *scope) foreignStatefulSet() string {
-	if foreign, ok := errors.AsType[*task.ForeignError](s.specProblem); ok {
-		return foreign.Error()
+	if s.obstacle != nil {
+		return s.obstacle.Error()
 	}
-	if o, ran := s.progress.Outcome(planner.TaskApplyStatefulSet); ran && o.IsWait() && o.Reason == task.ReasonForeignObject {
+	if o, ran := s.progress.Outcome(domain.StepApplyStatefulSet); ran && o.IsWait() && o.Reason == task.ReasonForeignObject {
 		return o.Message
 	}
 	return ""

@@ -7,9 +7,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -23,20 +24,28 @@ type scope struct {
 	now      time.Time
 	snapshot *statuspatch.Snapshot
 
-	observed *planner.Observation
-	sidecar  sidecar.Sidecar
-	nodeID   string
+	// observed are the objects as they were seen. Nothing changes them.
+	observed task.Objects
+	// peerProblems says in words which peers could not be resolved.
+	peerProblems []string
+	sidecar      sidecar.Sidecar
+	// document is what the sidecar told; nil when it did not answer.
+	document *api.Node
+	// sidecarStarted: there is a sidecar that could answer.
+	sidecarStarted bool
 
 	input render.Input
 	// statefulSet is what the node's StatefulSet shall be; nil when it cannot be
 	// rendered.
 	statefulSet *appsv1ac.StatefulSetApplyConfiguration
 	config      render.Config
-	wanted      planner.Wanted
-	// specProblem is why the spec cannot be acted on.
-	specProblem error
+	target      domain.Target
+	// obstacle is why the node's objects cannot be kept in shape.
+	obstacle error
 
-	decision planner.Decision
+	decision domain.Decision
+	// objects are the objects after the pass has acted.
+	objects  task.Objects
 	facts    task.Facts
 	progress plan.Progress
 	// finished is the plan that ended in this pass.
@@ -53,7 +62,6 @@ func (r *Reconciler) newScope(node *v1alpha1.SeiNode) *scope {
 		before:   node.DeepCopy(),
 		now:      r.Clock.Now(),
 		snapshot: r.status.New(node),
-		observed: &planner.Observation{},
 		input:    render.Input{Node: node, Platform: r.Platform, SidecarSubjects: r.SidecarSubjects},
 		facts:    task.Facts{Identity: node.Status.StatefulSet.DeepCopy(), ConsensusAddress: node.Status.ConsensusAddress},
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
@@ -32,7 +33,7 @@ const (
 )
 
 // SetupWithManager registers the reconciler with its watches. Whatever a node depends
-// on wakes it up; nothing is polled for.
+// on wakes it up. What no event tells, the state of the chain, is asked for now and then.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 	r.init()
 	if err := indexNodes(mgr); err != nil {
@@ -52,6 +53,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Watches(secretMeta, handler.EnqueueRequestsFromMapFunc(r.nodesOfSecret), builder.OnlyMetadata).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfGenesis)).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(r.nodesPeeringWith), builder.WithPredicates(peerFactsChanged())).
+		WatchesRawSource(source.Channel(r.looks.late, &handler.TypedEnqueueRequestForObject[*v1alpha1.SeiNode]{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
 		Complete(r.Tracer.Reconciler(v1alpha1.KindSeiNode, r))
 	if err != nil {

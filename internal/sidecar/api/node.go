@@ -78,7 +78,9 @@ type Home struct {
 	// Refused is the last configuration that failed validation and was replaced by the
 	// last good one; nil when the files on disk are newer than that.
 	Refused *Refusal `json:"refused,omitempty"`
-	NodeID  string   `json:"nodeId,omitempty"`
+	// StateSync: seid is set up to fetch its first state from peers or a local snapshot.
+	StateSync bool   `json:"stateSync,omitempty"`
+	NodeID    string `json:"nodeId,omitempty"`
 	// ConsensusAddress is the address of the key that seid would sign with, mounted or on
 	// the volume, in upper-case hex.
 	ConsensusAddress string `json:"consensusAddress,omitempty"`

@@ -50,6 +50,11 @@ func (r *remote) NodeID(ctx context.Context) (string, error) {
 	return body.NodeID, err
 }
 
+// Node implements Sidecar.
+func (r *remote) Node(ctx context.Context) (n api.Node, err error) {
+	return n, r.call(ctx, r.pool.opts.HealthTimeout, http.MethodGet, api.PathNode, nil, &n)
+}
+
 // Submit implements Sidecar.
 func (r *remote) Submit(ctx context.Context, task api.TaskRequest) (string, error) {
 	body, err := json.Marshal(task)

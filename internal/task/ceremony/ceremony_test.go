@@ -17,8 +17,8 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
@@ -100,7 +100,7 @@ func newEnv(count int) (*Env, []*fake) {
 		}}
 		fakes = append(fakes, f)
 		node := &v1alpha1.SeiNode{Status: v1alpha1.SeiNodeStatus{Phase: v1alpha1.NodeInitializing, Plan: &v1alpha1.TaskPlan{
-			Tasks: []v1alpha1.PlannedTask{{Type: planner.TaskGenerateGentx, Status: v1alpha1.TaskComplete}, {Type: planner.TaskAwaitGenesis}},
+			Tasks: []v1alpha1.PlannedTask{{Type: domain.StepGenerateGentx, Status: v1alpha1.TaskComplete}, {Type: domain.StepAwaitGenesis}},
 		}}}
 		env.Members = append(env.Members, Member{Name: fleet.ChildName("val", i), Node: node, Sidecar: f})
 	}
@@ -118,7 +118,7 @@ func TestCollectGentxs_SaysWhomItWaitsForAndWhy(t *testing.T) {
 		"all there": {func(*Env, []*fake) {}, plan.Outcome.IsDone, ""},
 		"no node":   {func(e *Env, _ []*fake) { e.Members[1].Node = nil }, plan.Outcome.IsWait, "val-1 (it is being made)"},
 		"no gentx": {func(e *Env, _ []*fake) {
-			e.Members[1].Node.Status.Plan.Tasks[0] = v1alpha1.PlannedTask{Type: planner.TaskGenerateGentx, Error: "disk full"}
+			e.Members[1].Node.Status.Plan.Tasks[0] = v1alpha1.PlannedTask{Type: domain.StepGenerateGentx, Error: "disk full"}
 		}, plan.Outcome.IsWait, "val-1 (generate-gentx: disk full)"},
 		"no sidecar":      {func(e *Env, _ []*fake) { e.Members[1].Sidecar = nil }, plan.Outcome.IsWait, "the sidecar of val-1"},
 		"unreachable":     {func(_ *Env, f []*fake) { f[1].down = sidecar.ErrUnreachable }, plan.Outcome.IsWait, "the sidecar of val-1 does not answer"},

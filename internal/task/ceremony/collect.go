@@ -10,8 +10,8 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/fleet"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
@@ -97,7 +97,7 @@ func unready(node *v1alpha1.SeiNode) string {
 	if failed := failure(node); failed != "" {
 		return "it failed and starts over: " + failed
 	}
-	made := plan.Find(node.Status.Plan, planner.TaskGenerateGentx)
+	made := plan.Find(node.Status.Plan, domain.StepGenerateGentx)
 	if made != nil && made.Status == v1alpha1.TaskComplete {
 		return ""
 	}

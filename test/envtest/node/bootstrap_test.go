@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
@@ -26,7 +26,7 @@ func bootstrapped(name string) *v1alpha1.SeiNode {
 func (w nodes) jobPod(name string) *corev1.Pod {
 	w.T.Helper()
 	w.await(name, func(n *v1alpha1.SeiNode) bool {
-		task := plan.Find(n.Status.Plan, planner.TaskAwaitBootstrap)
+		task := plan.Find(n.Status.Plan, domain.StepAwaitBootstrap)
 		return task != nil && task.Status == v1alpha1.TaskRunning
 	})
 	pods := &corev1.PodList{}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 )
 
 // Label peers come and go; the node hears of it at once and no pod is replaced.
@@ -27,7 +27,7 @@ func TestPeers_ByLabel_FollowTheFleet(t *testing.T) {
 		t.Errorf("peers %v, want %s", got.Status.ResolvedPeers, want)
 	}
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
-		return settled(n) && n.Status.LastPlan.Reason == planner.ReasonConfigChanged
+		return settled(n) && n.Status.LastPlan.Reason == domain.ReasonConfigChanged
 	})
 	w.edit("peer", func(n *v1alpha1.SeiNode) { n.Labels = nil })
 	w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && len(n.Status.ResolvedPeers) == 0 })

@@ -11,8 +11,8 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/planner"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 )
@@ -42,10 +42,10 @@ func TestD4_FailedSidecarTask_IsRetriedUnderANewIDAndNamed(t *testing.T) {
 	w.Sidecars.Program(w.Key("n"), api.ConfigureGenesis, sidecarsim.Outcome{Error: errors.New("bucket is not reachable"), Times: 1})
 	w.Create(fullNode("n"))
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
-		task := plan.Find(n.Status.Plan, planner.TaskConfigureGenesis)
+		task := plan.Find(n.Status.Plan, domain.StepConfigureGenesis)
 		return task != nil && task.RetryCount == 1
 	})
-	task := plan.Find(n.Status.Plan, planner.TaskConfigureGenesis)
+	task := plan.Find(n.Status.Plan, domain.StepConfigureGenesis)
 	if !strings.Contains(task.Error, "bucket is not reachable") || task.Attempt != 2 || task.RetryAt == nil {
 		t.Errorf("task %+v", task)
 	}
@@ -71,7 +71,7 @@ func TestD6_FailedNode_RecoversByRetryAndBySpecChange(t *testing.T) {
 	w.Create(fullNode("n"))
 	failed := func(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeFailed && n.Status.Plan == nil }
 	n := w.await("n", failed)
-	if n.Status.LastPlan.FailedTask != planner.TaskConfigApply || !strings.Contains(n.Status.LastPlan.Error, "no such key") {
+	if n.Status.LastPlan.FailedTask != domain.StepConfigApply || !strings.Contains(n.Status.LastPlan.Error, "no such key") {
 		t.Errorf("last plan %+v", n.Status.LastPlan)
 	}
 	wantMessage(t, n, v1alpha1.ConditionReady, "sei.io/retry")
@@ -147,7 +147,7 @@ func TestSidecarThatLosesItsStore_GetsTheTaskAgain(t *testing.T) {
 	w.Sidecars.Program(w.Key("n"), api.ConfigureGenesis, sidecarsim.Outcome{Hang: true, Times: 1})
 	w.Create(fullNode("n"))
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
-		task := plan.Find(n.Status.Plan, planner.TaskConfigureGenesis)
+		task := plan.Find(n.Status.Plan, domain.StepConfigureGenesis)
 		return task != nil && task.SubmittedAt != nil
 	})
 	if err := w.Sidecars.LoseStore(w.Key("n")); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
@@ -64,7 +64,7 @@ func TestB1_ReplacedPod_GetsItsGateOpenedAgain(t *testing.T) {
 	}
 	w.awaitEvent(events.SidecarReadinessLost)
 	w.awaitEvent(events.SidecarReadinessRestored)
-	if n := w.node("n"); n.Status.LastPlan.Reason != planner.ReasonSidecarNotReady || n.Status.LastPlan.Outcome != v1alpha1.OutcomeComplete {
+	if n := w.node("n"); n.Status.LastPlan.Reason != domain.ReasonSidecarNotReady || n.Status.LastPlan.Outcome != v1alpha1.OutcomeComplete {
 		t.Errorf("last plan %+v", n.Status.LastPlan)
 	}
 	ids := map[string]bool{}
@@ -121,7 +121,7 @@ func TestB4_ImageChange_NeedsNoSecondMarkReady(t *testing.T) {
 	w.bringUp(fullNode("n"))
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 	n := w.await("n", settled)
-	if n.Status.LastPlan.Reason != planner.ReasonImageChanged {
+	if n.Status.LastPlan.Reason != domain.ReasonImageChanged {
 		t.Errorf("last plan %+v", n.Status.LastPlan)
 	}
 	if got := count(w.Sidecars.Submissions(w.Key("n")), api.MarkReady); got != 2 {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
-	"github.com/sei-operator/sei-operator/internal/planner"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
@@ -164,7 +164,7 @@ func TestReconfigure_ChangedOverride_IsWrittenToTheRunningNode(t *testing.T) {
 	w.Get("n-0", pod)
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Overrides = map[string]string{"evm.http_port": "8547"} })
 	after := w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && n.Status.ConfigHash != before.Status.ConfigHash })
-	if after.Status.LastPlan.Reason != planner.ReasonConfigChanged {
+	if after.Status.LastPlan.Reason != domain.ReasonConfigChanged {
 		t.Errorf("last plan %+v", after.Status.LastPlan)
 	}
 	same := &corev1.Pod{}

@@ -1,0 +1,7 @@
+// Package node is the domain of a SeiNode, as pure functions: the facts that were seen of a
+// node, the target its spec asks for, the ordered steps that lead from one to the other, and
+// which of them are missing. A plan is the list of missing steps; nothing else decides.
+//
+// No I/O enters, no Kubernetes client, no clock but the one in the input. Conditions and phase
+// are output and are never read.
+package node

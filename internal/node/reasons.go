@@ -1,0 +1,137 @@
+package node
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// Reasons of plans. They are part of what users see.
+const (
+	ReasonNewNode            = "NewNode"
+	ReasonRetryAfterFailure  = "RetryAfterFailure"
+	ReasonImageChanged       = "ImageChanged"
+	ReasonSidecarChanged     = "SidecarImageChanged"
+	ReasonPodTemplateChanged = "PodTemplateChanged"
+	ReasonRestartRequested   = "RestartRequested"
+	ReasonPodOutdated        = "PodOutdated"
+	ReasonConfigChanged      = "ConfigChanged"
+	ReasonPeersChanged       = "PeersChanged"
+	ReasonConfigUnvalidated  = "ConfigUnvalidated"
+	ReasonRestartDue         = "RestartDue"
+	ReasonSidecarNotReady    = "SidecarNotReady"
+	ReasonBootstrapObsolete  = "BootstrapObsolete"
+	ReasonHomeEmpty          = "HomeEmpty"
+)
+
+// Reasons lists every reason of a plan.
+func Reasons() []string {
+	return []string{
+		ReasonNewNode, ReasonRetryAfterFailure, ReasonImageChanged, ReasonSidecarChanged, ReasonPodTemplateChanged, ReasonRestartRequested,
+		ReasonPodOutdated, ReasonConfigChanged, ReasonPeersChanged, ReasonConfigUnvalidated, ReasonRestartDue, ReasonSidecarNotReady,
+		ReasonBootstrapObsolete, ReasonHomeEmpty,
+	}
+}
+
+// IsBringUp reports whether a plan with this reason brings a node up for the first time.
+func IsBringUp(reason string) bool {
+	return reason == ReasonNewNode || reason == ReasonRetryAfterFailure
+}
+
+// IsUpdate reports whether a plan with this reason replaces the pod of a node that was up.
+func IsUpdate(reason string) bool {
+	switch reason {
+	case ReasonImageChanged, ReasonSidecarChanged, ReasonPodTemplateChanged, ReasonRestartRequested, ReasonPodOutdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// reasonFor names a plan after the first result that is missing by itself.
+func reasonFor(in *Input, todo []Missing) (reason, message string) {
+	if !in.Facts.Initialized {
+		if last := in.Last; last != nil && last.Outcome == v1alpha1.OutcomeFailed && IsBringUp(last.Reason) {
+			return ReasonRetryAfterFailure, retryWords(in)
+		}
+		return ReasonNewNode, "bringing up a new " + in.Target.What
+	}
+	for _, m := range todo {
+		if m.Because != "" {
+			return stepReason(in, m), m.Because
+		}
+	}
+	return ReasonSidecarNotReady, ""
+}
+
+func retryWords(in *Input) string {
+	if in.Target.Retry {
+		return "another try was asked for by the annotation " + v1alpha1.AnnotationRetry
+	}
+	return "the spec was changed after the last failure"
+}
+
+func stepReason(in *Input, m Missing) string {
+	switch m.Step {
+	case StepGenerateIdentity, StepSnapshotRestore, StepConfigureGenesis:
+		return ReasonHomeEmpty
+	case StepApplyStatefulSet:
+		return templateReason(in.Facts.StatefulSet, &in.Target)
+	case StepReplacePod:
+		if in.Facts.Pod.SpecHash == in.Target.SpecHash {
+			return ReasonPodOutdated
+		}
+		return templateReason(in.Facts.Pod, &in.Target)
+	case StepConfigApply:
+		if d := in.Facts.Document; d != nil && SameSpecConfig(d.Home.ConfigHash, in.Target.ConfigHash) {
+			return ReasonPeersChanged
+		}
+		return ReasonConfigChanged
+	case StepConfigValidate:
+		return ReasonConfigUnvalidated
+	case StepRestartSeid:
+		return ReasonRestartDue
+	case StepTeardownBootstrap:
+		return ReasonBootstrapObsolete
+	default:
+		return ReasonSidecarNotReady
+	}
+}
+
+// templateReason tells template changes apart, for people. That there is one was decided by
+// hashes: images may be rewritten on their way into a pod.
+func templateReason(b *Build, t *Target) string {
+	switch {
+	case b == nil || b.Image != t.Image:
+		return ReasonImageChanged
+	case b.Restart != t.Restart && t.Restart != "":
+		return ReasonRestartRequested
+	default:
+		return ReasonPodTemplateChanged
+	}
+}
+
+func templateChange(b *Build, t *Target) string {
+	switch templateReason(b, t) {
+	case ReasonImageChanged:
+		return fmt.Sprintf("image changes from %s to %s", b.Image, t.Image)
+	case ReasonRestartRequested:
+		return fmt.Sprintf("restart %q was asked for by the annotation %s", t.Restart, v1alpha1.AnnotationRestart)
+	default:
+		return "the spec asks for another pod template"
+	}
+}
+
+// How long a step that failed is left alone before it is tried again by itself.
+const (
+	retryAfter     = 5 * time.Minute
+	retryGateAfter = 30 * time.Second
+)
+
+func backoff(step string) time.Duration {
+	if step == StepMarkReady {
+		return retryGateAfter
+	}
+	return retryAfter
+}
