@@ -66,8 +66,7 @@ func paramsOf[P any](call Call) (P, error) {
 // configureGenesis takes the genesis that is handed in, or stands in for the one of
 // the binary or the bucket, which has the hash that is expected.
 func configureGenesis(m *model, p *process, params wire.ConfigureGenesis) (any, error) {
-	sum := sha256.Sum256([]byte("genesis"))
-	hash, source := hex.EncodeToString(sum[:]), "embedded"
+	hash, source := embeddedGenesis(), "embedded"
 	switch {
 	case params.Genesis != "":
 		var err error
@@ -83,6 +82,12 @@ func configureGenesis(m *model, p *process, params wire.ConfigureGenesis) (any, 
 	}
 	m.home(p.volume).genesis = hash
 	return wire.ConfiguredGenesis{GenesisHash: hash, Source: source}, nil
+}
+
+// embeddedGenesis is the hash of the genesis that every version of seid carries here.
+func embeddedGenesis() string {
+	sum := sha256.Sum256([]byte("genesis"))
+	return hex.EncodeToString(sum[:])
 }
 
 func hashInline(genesis string) (string, error) {

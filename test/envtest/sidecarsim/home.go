@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -77,6 +79,17 @@ func (h *home) edit(next files) {
 		h.validation, h.refused = nil, nil
 	}
 	h.files, h.configured = next, true
+}
+
+// Furnish gives the volume of a claim the home of a node that has run and been in sync,
+// as an imported one has.
+func (s *Sidecars) Furnish(claim types.UID, mode seid.Mode, overrides map[string]string) {
+	m := s.model
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.home(claimVolume(claim))
+	h.genesis, h.started, h.synced = embeddedGenesis(), true, true
+	h.edit(files{mode: mode, overrides: maps.Clone(overrides)})
 }
 
 // volumeKey is the address of the key that lies on a volume.

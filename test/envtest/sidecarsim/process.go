@@ -21,6 +21,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
@@ -78,8 +79,10 @@ func volumeOf(c podsim.Container) string {
 	if len(names) == 0 {
 		return "pod-" + string(c.Pod.UID)
 	}
-	return "claim-" + string(c.Claims[names[0]])
+	return claimVolume(c.Claims[names[0]])
 }
+
+func claimVolume(claim types.UID) string { return "claim-" + string(claim) }
 
 // open opens the volume's store with the gate closed, as every new process does.
 func (p *process) open() error {

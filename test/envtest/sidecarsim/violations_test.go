@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 )
@@ -85,5 +86,17 @@ func TestAmend_ChangesTheDocumentUntilRemoved(t *testing.T) {
 	remove()
 	if doc := r.document(); doc.Disk != nil {
 		t.Errorf("disk %+v", doc.Disk)
+	}
+}
+
+func TestFurnish_ImportedVolume_HasBeenInSync(t *testing.T) {
+	r := newRig(t)
+	r.Furnish(r.claim, seid.ModeFull, map[string]string{"evm.http_port": "1"})
+	r.start()
+	if home := r.Home(r.node); home.Stage != api.HomeSynced || home.ConfigHash != "" || home.GenesisHash == "" {
+		t.Errorf("the home is %+v", home)
+	}
+	if got := r.Disk(r.node).Overrides["evm.http_port"]; got != "1" {
+		t.Errorf("the override is %q", got)
 	}
 }
