@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 const (
@@ -33,6 +34,8 @@ type Config struct {
 	Path string
 	// Handlers are the task types beside mark-ready and mark-not-ready.
 	Handlers []Handler
+	// MayOpen says why a mark-ready must not open the gate; nil opens it always.
+	MayOpen func(wire.MarkReady) error
 	// Clock, Log and Registry default to the real clock, the default logger and
 	// a registry of the engine's own.
 	Clock    clock.Clock
@@ -47,6 +50,7 @@ type Engine struct {
 	limit    int // of unfinished tasks
 	handlers map[api.TaskType]Handler
 	gate     gate
+	mayOpen  func(wire.MarkReady) error
 	clock    clock.Clock
 	log      *slog.Logger
 	metrics  *metrics
@@ -78,6 +82,7 @@ func Open(cfg Config) (*Engine, error) {
 	e := &Engine{
 		keep:     defaultRetention,
 		limit:    maxUnfinished,
+		mayOpen:  cfg.MayOpen,
 		clock:    cfg.Clock,
 		log:      cmp.Or(cfg.Log, slog.Default()),
 		queue:    newQueue(readOnlyTasks),

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 // groupGate keeps mark-ready and mark-not-ready in the order of submission.
@@ -21,7 +22,12 @@ func (e *Engine) gateHandlers() []Handler {
 	type none struct{}
 	groups := []Group{groupGate}
 	return []Handler{
-		NewHandler(api.MarkReady, groups, func(context.Context, Task, none) (any, error) {
+		NewHandler(api.MarkReady, groups, func(_ context.Context, _ Task, p wire.MarkReady) (any, error) {
+			if e.mayOpen != nil {
+				if err := e.mayOpen(p); err != nil {
+					return nil, err
+				}
+			}
 			e.gate.open.Store(true)
 			return nil, nil
 		}),

@@ -65,3 +65,12 @@ func (s *server) nodeID(w http.ResponseWriter, _ *http.Request) {
 	}
 	respond(w, http.StatusOK, api.NodeID{NodeID: id})
 }
+
+// node is all that can be seen of the node, in one document.
+func (s *server) node(w http.ResponseWriter, r *http.Request) {
+	if s.Node == nil {
+		http.NotFound(w, r)
+		return
+	}
+	respond(w, http.StatusOK, s.Node(r.Context()))
+}

@@ -42,6 +42,8 @@ type container struct {
 	ready     bool
 	pulled    bool
 	restartAt time.Time
+	// files are what Container.Files tells.
+	files map[string][]byte
 }
 
 func newContainers(pod *corev1.Pod) []*container {

@@ -39,7 +39,7 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 		r.written.DeletionTimestamp, r.written.DeletionGracePeriodSeconds = pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds
 		pod = r.written
 	}
-	st := &step{sim: s, pod: pod, run: r, now: time.Now()}
+	st := &step{ctx: ctx, sim: s, pod: pod, run: r, now: time.Now()}
 	if pod.DeletionTimestamp != nil {
 		return s.terminate(ctx, st, n)
 	}

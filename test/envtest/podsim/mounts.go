@@ -1,9 +1,15 @@
 package podsim
 
 import (
+	"context"
 	"fmt"
+	"path"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
@@ -74,4 +80,49 @@ func (s *Simulator) claimUIDs(pod *corev1.Pod) (map[string]types.UID, error) {
 		uids[v.Name] = claim.UID
 	}
 	return uids, nil
+}
+
+// mountRetry is the pause before a container whose files could not be read is
+// started again.
+const mountRetry = 50 * time.Millisecond
+
+// secretFiles reads the files of Secrets that a container mounts by subPath, as
+// they are at this moment. Of a Secret that was deleted meanwhile the pod keeps
+// what it had.
+func (s *Simulator) secretFiles(ctx context.Context, pod *corev1.Pod, c *container) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, m := range c.spec.VolumeMounts {
+		at := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name && v.Secret != nil })
+		if m.SubPath == "" || at < 0 {
+			continue
+		}
+		source := pod.Spec.Volumes[at].Secret
+		secret, err := s.client.CoreV1().Secrets(pod.Namespace).Get(ctx, source.SecretName, metav1.GetOptions{})
+		switch data, ok := keyAt(source, secret, m.SubPath); {
+		case err == nil && ok:
+			files[m.MountPath] = data
+		case err == nil || apierrors.IsNotFound(err):
+			if data, had := c.files[m.MountPath]; had {
+				files[m.MountPath] = data
+			}
+		default:
+			return nil, fmt.Errorf("mounting Secret %s: %w", source.SecretName, err)
+		}
+	}
+	return files, nil
+}
+
+// keyAt is the content that a Secret's volume has at a path.
+func keyAt(source *corev1.SecretVolumeSource, secret *corev1.Secret, at string) ([]byte, bool) {
+	key := at
+	for _, item := range source.Items {
+		if path.Clean(item.Path) == path.Clean(at) {
+			key = item.Key
+		}
+	}
+	if secret == nil {
+		return nil, false
+	}
+	data, ok := secret.Data[key]
+	return data, ok
 }

@@ -1,6 +1,7 @@
 package podsim
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -32,6 +33,7 @@ type run struct {
 
 // step is one look at a pod's containers.
 type step struct {
+	ctx context.Context //nolint:containedctx // a step is one call, cut into methods
 	sim *Simulator
 	pod *corev1.Pod
 	run *run
@@ -102,6 +104,13 @@ func (st *step) advanceWaiting(c *container, b Behaviour) bool {
 		st.wakeAt(c.restartAt)
 		return false
 	}
+	files, err := st.sim.secretFiles(st.ctx, st.pod, c)
+	if err != nil {
+		c.message = err.Error()
+		st.wakeAt(st.now.Add(mountRetry))
+		return false
+	}
+	c.files = files
 	c.start(st.now)
 	st.sim.runtime.Started(st.container(c))
 	return true
@@ -159,7 +168,9 @@ func (st *step) advanceEnded(c *container) bool {
 }
 
 func (st *step) end(c *container, code int32) {
-	st.sim.runtime.Stopped(st.container(c))
+	ended := st.container(c)
+	ended.ExitCode = code
+	st.sim.runtime.Stopped(ended)
 	c.end(st.now, code)
 }
 
@@ -196,5 +207,5 @@ func (st *step) stopAll(code int32) {
 }
 
 func (st *step) container(c *container) Container {
-	return Container{Pod: st.pod, Name: c.spec.Name, ID: c.id, IP: st.run.ip, Claims: st.run.claims}
+	return Container{Pod: st.pod, Name: c.spec.Name, ID: c.id, IP: st.run.ip, Claims: st.run.claims, Files: c.files}
 }

@@ -15,6 +15,12 @@ type Container struct {
 	IP string
 	// Claims are the UIDs of the claims the pod mounts, by the volume's name.
 	Claims map[string]types.UID
+	// Files are the single files of Secrets that the container mounts, by the path
+	// they are mounted at. They are those of the container's start: a mount by
+	// subPath never follows later edits.
+	Files map[string][]byte
+	// ExitCode is how it ended; 0 while it runs.
+	ExitCode int32
 }
 
 // ProbeKind tells the probes of a container apart.

@@ -31,6 +31,8 @@ type world struct {
 	sim      *podsim.Simulator
 	sidecars *sidecarsim.Sidecars
 	pool     *client.Pool
+	// change is done to every pod before it is created.
+	change func(*corev1.PodSpec)
 }
 
 func newWorld(t *testing.T) *world {
@@ -74,6 +76,9 @@ func (w *world) pod(t *testing.T, name string) *corev1.Pod {
 				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name},
 			}}},
 		},
+	}
+	if w.change != nil {
+		w.change(&pod.Spec)
 	}
 	if err := w.Client.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
@@ -38,6 +39,9 @@ type process struct {
 	started time.Time
 	http    *http.Server
 
+	// gate is guarded by the model's lock.
+	gate gate
+
 	mu      sync.RWMutex
 	engine  *engine.Engine
 	handler http.Handler
@@ -45,6 +49,7 @@ type process struct {
 
 func (s *Sidecars) startProcess(c podsim.Container) (*process, error) {
 	p := &process{all: s, pod: c.Pod, node: NodeOf(c.Pod), volume: volumeOf(c), started: time.Now()}
+	s.model.use(p.node, p.volume)
 	if err := p.open(); err != nil {
 		return nil, err
 	}
@@ -74,15 +79,20 @@ func volumeOf(c podsim.Container) string {
 	if len(names) == 0 {
 		return "pod-" + string(c.Pod.UID)
 	}
-	return "claim-" + string(c.Claims[names[0]])
+	return claimVolume(c.Claims[names[0]])
 }
+
+func claimVolume(claim types.UID) string { return "claim-" + string(claim) }
 
 // open opens the volume's store with the gate closed, as every new process does.
 func (p *process) open() error {
 	registry := prometheus.NewRegistry()
 	log := slog.New(slog.DiscardHandler)
+	p.all.model.mu.Lock()
+	p.gate = gate{}
+	p.all.model.mu.Unlock()
 	e, err := engine.Open(engine.Config{
-		Path: p.storePath(), Handlers: p.all.handlersFor(p.node), Log: log, Registry: registry,
+		Path: p.storePath(), Handlers: p.handlers(), MayOpen: p.mayOpen, Log: log, Registry: registry,
 	})
 	if err != nil {
 		return fmt.Errorf("opening the task store of %s: %w", p.node, err)
@@ -90,19 +100,14 @@ func (p *process) open() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.engine = e
-	p.handler = server.New(server.Config{
+	p.handler = p.atLevel(server.New(server.Config{
 		Tasks: e, Auth: bearer(p.all.opts.Token), Identity: server.Identity{Node: p.node, PodUID: string(p.pod.UID)},
-		NodeID: func() (string, error) { return nodeID(p.volume), nil }, InSync: p.inSync, Version: "sidecarsim", Registry: registry, Log: log,
-	})
+		NodeID: func() (string, error) { return nodeID(p.volume), nil }, InSync: p.inSync, Node: p.document, Version: "sidecarsim", Registry: registry, Log: log,
+	}))
 	return nil
 }
 
-func (p *process) inSync(context.Context) error {
-	if !p.all.inSync(p.node) {
-		return errors.New("the node is out of sync")
-	}
-	return nil
-}
+func (p *process) inSync(context.Context) error { return p.all.keepsUp(p.node, p.pod.UID) }
 
 func (p *process) storePath() string { return filepath.Join(p.all.dir, p.volume+".db") }
 
@@ -174,18 +179,25 @@ func (b bearer) Authenticate(r *http.Request) (string, error) {
 	return "test", nil
 }
 
-// gateMoved has the pod's probes asked again once a task that moves the gate
-// has ended.
-func (p *process) gateMoved(id string) {
+// gateMoved takes up what a task did to the gate once it has ended, and has the
+// pod's probes asked again.
+func (p *process) gateMoved(id string, task api.TaskType) {
 	p.mu.RLock()
 	e := p.engine
 	p.mu.RUnlock()
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if _, err := e.Wait(ctx, id); err == nil {
-			p.all.pokePod(p)
+		if _, err := e.Wait(ctx, id); err != nil {
+			return
 		}
+		if task == api.MarkNotReady {
+			p.all.model.mu.Lock()
+			p.gate.held = true
+			p.all.model.mu.Unlock()
+		}
+		p.all.settle(p.pod.UID)
+		p.all.pokePod(p)
 	}()
 }
 

@@ -22,7 +22,8 @@ type Call struct {
 	Params json.RawMessage
 }
 
-// Outcome is what becomes of a task.
+// Outcome is what becomes of a task. One without an error also changes the node, as
+// the real task would; one with an error changes nothing.
 type Outcome struct {
 	// Delay is how long it runs.
 	Delay time.Duration
@@ -30,7 +31,7 @@ type Outcome struct {
 	Hang bool
 	// Error fails it; an *api.Error carries its detail along.
 	Error error
-	// Result is what it returns, also next to an Error.
+	// Result is what it returns, also next to an Error; nil for that of the real task.
 	Result any
 	// Do, if set, decides instead of Error and Result.
 	Do func(context.Context, Call) (any, error)
@@ -61,21 +62,35 @@ func (s *Sidecars) Program(node string, task api.TaskType, outcome Outcome) (rem
 	}
 }
 
-// handlersFor are the real sidecar's handlers with their types, groups and
-// checks, and with the test's outcomes in place of their work.
-func (s *Sidecars) handlersFor(node string) []engine.Handler {
+// handlers are the real sidecar's handlers with their types, groups and checks,
+// and with the test's outcomes and the model in place of their work.
+func (p *process) handlers() []engine.Handler {
 	all, _ := handlers.All(handlers.Config{})
 	for i := range all {
 		h := &all[i]
 		h.Run = func(ctx context.Context, task engine.Task, params json.RawMessage) (any, error) {
-			return s.execute(ctx, Call{Node: node, Type: h.Type, ID: task.ID, Run: task.Run, Params: params})
+			return p.execute(ctx, Call{Node: p.node, Type: h.Type, ID: task.ID, Run: task.Run, Params: params})
 		}
 	}
 	return all
 }
 
-func (s *Sidecars) execute(ctx context.Context, call Call) (any, error) {
-	o := s.outcome(call)
+// execute does what the test says, and unless that is an error what the task does to
+// the model.
+func (p *process) execute(ctx context.Context, call Call) (any, error) {
+	result, err := p.all.outcome(call).run(ctx, call)
+	change, known := effects[call.Type]
+	if err != nil || !known {
+		return result, err
+	}
+	own, err := change(ctx, p, call)
+	if result == nil {
+		result = own
+	}
+	return result, err
+}
+
+func (o Outcome) run(ctx context.Context, call Call) (any, error) {
 	if o.Hang {
 		<-ctx.Done()
 		return nil, errors.New("the task was cut off")

@@ -33,6 +33,8 @@ type Options struct {
 type Sidecars struct {
 	opts Options
 	dir  string
+	// model has a lock of its own; no other is taken while it is held.
+	model *model
 
 	mu        sync.Mutex
 	poke      func(namespace, pod string)
@@ -40,7 +42,6 @@ type Sidecars struct {
 	rules     []*taskRule
 	faults    []*faultRule
 	requests  []Request
-	outOfSync map[string]bool
 	cutOff    map[types.UID]bool
 }
 
@@ -76,8 +77,8 @@ func New(opts Options) (*Sidecars, error) {
 		return nil, fmt.Errorf("making room for task stores: %w", err)
 	}
 	return &Sidecars{
-		opts: opts, dir: dir, poke: func(string, string) {},
-		processes: map[types.UID]*process{}, outOfSync: map[string]bool{}, cutOff: map[types.UID]bool{},
+		opts: opts, dir: dir, model: newModel(), poke: func(string, string) {},
+		processes: map[types.UID]*process{}, cutOff: map[types.UID]bool{},
 	}, nil
 }
 
@@ -108,8 +109,13 @@ func (s *Sidecars) Notify(poke func(namespace, pod string)) {
 	s.poke = poke
 }
 
-// Started implements podsim.Runtime: a sidecar container that starts listens.
+// Started implements podsim.Runtime: a sidecar container that starts listens, and
+// seid waits behind its gate.
 func (s *Sidecars) Started(c podsim.Container) {
+	if c.Name == containerSeid {
+		s.model.chainStarted(c)
+		s.settle(c.Pod.UID)
+	}
 	if c.Name != s.opts.Container {
 		return
 	}
@@ -125,6 +131,9 @@ func (s *Sidecars) Started(c podsim.Container) {
 
 // Stopped implements podsim.Runtime.
 func (s *Sidecars) Stopped(c podsim.Container) {
+	if c.Name == containerSeid {
+		s.model.chainStopped(c)
+	}
 	if c.Name != s.opts.Container {
 		return
 	}
@@ -148,16 +157,10 @@ func (s *Sidecars) Probe(c podsim.Container, _ podsim.ProbeKind, probe *corev1.P
 		case "/v0/livez":
 			return s.process(c.Pod.UID) != nil
 		case api.PathInSync:
-			return s.process(c.Pod.UID) != nil && s.inSync(NodeOf(c.Pod))
+			return s.process(c.Pod.UID) != nil && s.keepsUp(NodeOf(c.Pod), c.Pod.UID) == nil
 		}
 	}
-	return s.inSync(NodeOf(c.Pod))
-}
-
-func (s *Sidecars) inSync(node string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return !s.outOfSync[node]
+	return s.keepsUp(NodeOf(c.Pod), c.Pod.UID) == nil
 }
 
 // SetReachable implements podsim.Runtime: an unreachable sidecar accepts
@@ -195,16 +198,6 @@ func (s *Sidecars) processOf(node string) *process {
 func (s *Sidecars) Ready(node string) bool {
 	p := s.processOf(node)
 	return p != nil && p.ready()
-}
-
-// SetInSync decides what the readiness probe of a node's seid answers.
-func (s *Sidecars) SetInSync(node string, inSync bool) {
-	s.mu.Lock()
-	s.outOfSync[node] = !inSync
-	s.mu.Unlock()
-	if p := s.processOf(node); p != nil {
-		s.pokePod(p)
-	}
 }
 
 func (s *Sidecars) pokePod(p *process) {

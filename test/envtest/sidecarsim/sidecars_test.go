@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/client"
@@ -291,4 +292,41 @@ func TestLostNode_ItsSidecarDoesNotAnswer(t *testing.T) {
 	if _, err := w.sidecar(pod).Health(t.Context()); err != nil {
 		t.Errorf("the sidecar on a restored node: %v", err)
 	}
+}
+
+// A Secret is mounted by subPath: its content is that of the container's start.
+func TestMountedKey_IsTheOneOfTheContainersStart(t *testing.T) {
+	w := newWorld(t)
+	first, address := signingKey('a')
+	signing := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "signing"}, Data: map[string][]byte{"priv_validator_key.json": first},
+	}
+	if err := w.Client.Create(t.Context(), signing); err != nil {
+		t.Fatal(err)
+	}
+	w.change = func(spec *corev1.PodSpec) {
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "signing", VolumeSource: corev1.VolumeSource{
+			Secret: &corev1.SecretVolumeSource{SecretName: "signing"},
+		}})
+		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "signing", MountPath: keyPath, SubPath: "priv_validator_key.json"}}
+	}
+	pod := w.node(t, "n")
+	want := func(address string) {
+		t.Helper()
+		if got := w.sidecars.Home(w.ns + "/n").ConsensusAddress; got != address {
+			t.Errorf("the key is %s, want %s", got, address)
+		}
+	}
+	want(address)
+	second, other := signingKey('b')
+	signing.Data["priv_validator_key.json"] = second
+	if err := w.Client.Update(t.Context(), signing); err != nil {
+		t.Fatal(err)
+	}
+	want(address)
+	if err := w.sim.Kill(w.ns, pod.Name, "seid", 1); err != nil {
+		t.Fatal(err)
+	}
+	envtest.WaitFor(t, w.Env, w.ns, pod.Name, func(p *corev1.Pod) bool { return p.Status.ContainerStatuses[0].RestartCount == 1 })
+	want(other)
 }

@@ -81,7 +81,8 @@ func (s *Sidecars) faultFor(p *process, r *http.Request) (Fault, bool) {
 func (p *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	note := Request{Time: time.Now(), Node: p.node, Pod: p.pod.UID, Method: r.Method, Path: r.URL.RequestURI()}
 	if r.Method == http.MethodPost && r.URL.Path == "/v0/tasks" {
-		note.Task, note.Type = peekTask(r)
+		task := peekTask(r)
+		note.Task, note.Type = task.ID, task.Type
 	}
 	index := p.all.note(note)
 	p.mu.RLock()
@@ -125,19 +126,19 @@ func (p *process) answered(index int, note Request, status int, body []byte) {
 	p.all.setStatus(index, status)
 	var accepted api.TaskAccepted
 	if status == http.StatusCreated && movesGate(note.Type) && json.Unmarshal(body, &accepted) == nil {
-		p.gateMoved(accepted.ID)
+		p.gateMoved(accepted.ID, note.Type)
 	}
 }
 
 // peekTask reads what is submitted and puts it back.
-func peekTask(r *http.Request) (string, api.TaskType) {
+func peekTask(r *http.Request) api.TaskRequest {
 	body, err := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), &failedReader{err}))
 	var task api.TaskRequest
 	if err != nil || json.Unmarshal(body, &task) != nil {
-		return "", ""
+		return api.TaskRequest{}
 	}
-	return task.ID, task.Type
+	return task
 }
 
 // failedReader hands on how reading ended.
