@@ -104,7 +104,7 @@ func (m *model) chainStarted(c podsim.Container) {
 	defer m.mu.Unlock()
 	volume, node := volumeOf(c), NodeOf(c.Pod)
 	for uid, other := range m.chains {
-		if uid == c.Pod.UID && other.home.volume == volume {
+		if uid != c.Pod.UID && other.home.volume == volume {
 			m.violate("S7: %s started in pod %s while pod %s uses the same volume", node, c.Pod.UID, uid)
 		}
 	}
