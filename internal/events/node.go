@@ -54,7 +54,7 @@ var conditionReasons = map[string]map[string]Reason{
 		seiv1.ReasonPodCrashLooping: PodCrashLooping,
 		seiv1.ReasonImagePullFailed: ImagePullFailed,
 	},
-	seiv1.ConditionSpecValid: {seiv1.ReasonSpecInvalid: SpecInvalid},
+	seiv1.ConditionSpecValid: {seiv1.ReasonSpecInvalid: SpecInvalid, seiv1.ReasonConfigRefused: SpecInvalid},
 	seiv1.ConditionImportPVCReady: {
 		seiv1.ReasonPVCNotReady: PVCNotReady,
 		seiv1.ReasonPVCInvalid:  PVCInvalid,
@@ -63,6 +63,7 @@ var conditionReasons = map[string]map[string]Reason{
 		seiv1.ReasonSigningKeyNotReady: KeyNotReady,
 		seiv1.ReasonSigningKeyInvalid:  KeyInvalid,
 		seiv1.ReasonKeyInUse:           KeyInUse,
+		seiv1.ReasonKeyChanged:         KeyChanged,
 	},
 	seiv1.ConditionNodeKeyReady: {
 		seiv1.ReasonNodeKeyNotReady: KeyNotReady,

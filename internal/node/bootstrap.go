@@ -28,8 +28,8 @@ func bootstrap(f *Facts, t *Target) []Missing {
 func jobPart(f *Facts, t *Target) []Missing {
 	var list []Missing
 	add := adder(f, t, &list)
-	if !f.Claim {
-		add("there is no volume claim yet", StepEnsureDataPVC)
+	if f.Job != JobCurrent {
+		add(claimMissing(f, t), StepEnsureDataPVC)
 	}
 	add("", StepValidateSigningKey, StepValidateNodeKey, StepValidateOperatorKeyring)
 	if t.SigningKey {

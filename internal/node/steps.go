@@ -46,10 +46,10 @@ type step struct {
 
 var keySteps = []string{StepValidateSigningKey, StepValidateNodeKey, StepValidateOperatorKeyring, StepReserveConsensusKey}
 
-// preparation are the steps that make an empty home a prepared one. What tells whether they are
-// missing is the same fact for all of them.
+// preparation are the steps that lead to a prepared home. What tells whether they are missing is
+// one fact for several of them, so a plan that has done one does not doubt it.
 var preparation = []string{
-	StepGenerateIdentity, StepGenerateGentx, StepAwaitGenesis, StepSnapshotRestore, StepConfigureGenesis, StepSetGenesisPeers,
+	StepEnsureDataPVC, StepGenerateIdentity, StepGenerateGentx, StepAwaitGenesis, StepSnapshotRestore, StepConfigureGenesis, StepSetGenesisPeers,
 }
 
 // steps is the order in which a node comes to be. A bootstrap Job, which prepares the same
@@ -103,10 +103,14 @@ func withStateSync(t *Target) bool { return t.Snapshot != NoSnapshot }
 func never(*Facts, *Target) string { return "" }
 
 func claimMissing(f *Facts, _ *Target) string {
-	if f.Claim || f.Initialized {
+	switch {
+	case f.Initialized || f.StatefulSet != nil:
 		return "" // an empty volume in the place of a lost one is never made unasked
+	case f.Claim:
+		return "the volume claim has not been checked yet"
+	default:
+		return "there is no volume claim yet"
 	}
-	return "there is no volume claim yet"
 }
 
 func jobLeft(f *Facts, t *Target) string {

@@ -13,10 +13,10 @@ import (
 // DataClaim is the claim the node lives on, or nil if the node imports one:
 // somebody else's claim is never written to.
 //
-// A claim that is to outlive its node has no owner, so that no garbage collector
-// can take it, whatever happens to the node. Of a claim that exists only the
-// size, the labels, the annotation and the owner may change; the rest says what
-// a new one would be.
+// A claim has no owner, whatever its policy, so that no garbage collector can take it: not when a
+// policy was changed while no operator ran, not in a foreground deletion. The node's finalizer
+// deletes it where the policy says so. Of a claim that exists only the size, the labels and the
+// annotation may change; the rest says what a new one would be.
 func DataClaim(in Input) *corev1ac.PersistentVolumeClaimApplyConfiguration {
 	if in.Node.Spec.ImportedClaim() != "" {
 		return nil
@@ -31,9 +31,6 @@ func DataClaim(in Input) *corev1ac.PersistentVolumeClaimApplyConfiguration {
 				WithRequests(corev1.ResourceList{corev1.ResourceStorage: DataSize(in)})))
 	if class := storageClass(in); class != nil {
 		claim.Spec.WithStorageClassName(*class)
-	}
-	if policy == v1alpha1.VolumeDelete {
-		claim.WithOwnerReferences(ownerReference(in.Node))
 	}
 	return claim
 }

@@ -50,6 +50,17 @@ func (w *Writer) Stale(obj client.Object) bool {
 	return err == nil && order < 0
 }
 
+// Lost drops what is remembered of an object whose stored version is older than our last write:
+// the API server's storage was restored from a backup, and its versions count from there again.
+// live is the object as the API server itself has it.
+func (w *Writer) Lost(live client.Object) bool {
+	if !w.Stale(live) {
+		return false
+	}
+	w.Forget(client.ObjectKeyFromObject(live))
+	return true
+}
+
 // Forget drops what is remembered of a deleted object.
 func (w *Writer) Forget(key types.NamespacedName) {
 	w.mu.Lock()

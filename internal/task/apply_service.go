@@ -23,7 +23,7 @@ func SyncService(ctx context.Context, env *Env) error {
 	want := render.Service(env.Render)
 	if live := env.Observed.Service; live != nil {
 		if ok, _ := render.Covers(want, live); ok {
-			return nil
+			return putBackSelector(ctx, env, live, want.Spec.Selector)
 		}
 	}
 	if err := env.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNode), client.ForceOwnership); err != nil {

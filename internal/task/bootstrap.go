@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -101,12 +102,14 @@ func failedBefore(job *batchv1.Job, p *v1alpha1.TaskPlan) bool {
 	if p == nil || p.StartedAt == nil || !job.CreationTimestamp.Before(p.StartedAt) {
 		return false
 	}
-	for _, c := range job.Status.Conditions {
-		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
+	return JobFailed(job)
+}
+
+// JobFailed reports whether a Job has given up.
+func JobFailed(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue
+	})
 }
 
 // IsBootstrapPod reports whether a pod belongs to a bootstrap Job.

@@ -49,7 +49,7 @@ func ClaimIsOurs(node *v1alpha1.SeiNode, claim *corev1.PersistentVolumeClaim) bo
 func SyncClaim(ctx context.Context, env *Env) plan.Outcome {
 	want := render.DataClaim(env.Render)
 	if live := env.Observed.Claim; live != nil {
-		if ok, _ := render.Covers(want, live); ok {
+		if ok, _ := render.Covers(want, live); ok && !metav1.IsControlledBy(live, env.Node) {
 			return plan.Done("")
 		}
 		// All but the size is fixed once the claim is there.
@@ -59,7 +59,7 @@ func SyncClaim(ctx context.Context, env *Env) plan.Outcome {
 		if have := live.Spec.Resources.Requests.Storage(); have.Cmp(*want.Spec.Resources.Requests.Storage()) > 0 {
 			(*want.Spec.Resources.Requests)[corev1.ResourceStorage] = *have
 		}
-		if ok, _ := render.Covers(want, live); ok {
+		if ok, _ := render.Covers(want, live); ok && !metav1.IsControlledBy(live, env.Node) {
 			return plan.Done("")
 		}
 	}
@@ -105,6 +105,11 @@ func checkImportedClaim(ctx context.Context, env *Env) plan.Outcome {
 	}
 	if owner := metav1.GetControllerOf(claim); owner != nil && owner.UID != env.Node.UID {
 		return invalid("is controlled by %s %s: no two nodes may share a volume", owner.Kind, owner.Name)
+	}
+	if user, err := claimUser(ctx, env, name); err != nil {
+		return apiOutcome("looking for users of PersistentVolumeClaim "+name, err)
+	} else if user != "" {
+		return invalid("is in use by %s: no two nodes may share a volume", user)
 	}
 	need := render.DataSize(env.Render)
 	if have := claim.Status.Capacity.Storage(); have.Cmp(need) < 0 {

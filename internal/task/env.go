@@ -30,6 +30,8 @@ type Env struct {
 	// Document is what the sidecar of the observed pod told in this pass; nil when it has
 	// not answered. Then nothing is asked of it either: a dead connection would hold a worker.
 	Document *api.Node
+	// LookError is why the sidecar told nothing.
+	LookError error
 	// Render is the input of the renderers.
 	Render render.Input
 	// StatefulSet is what the node's StatefulSet shall be. It is rendered once
@@ -46,6 +48,8 @@ type Env struct {
 	// pass decides on a cache that is behind.
 	Wrote   func(client.Object)
 	Deleted func(client.Object)
+	// WebhookAdds is what the API server adds to a StatefulSet's template by itself.
+	WebhookAdds *WebhookAdds
 	// Facts collects what the report needs to know.
 	Facts *Facts
 }
@@ -64,6 +68,8 @@ type Facts struct {
 	AppliedTemplate string
 	// Bootstrapped: the bootstrap Job has reached its height.
 	Bootstrapped bool
+	// PutBack lists what others had added to the node's objects and was taken out again.
+	PutBack []string
 	// VolumeProblem says why the volume could not be resized.
 	VolumeProblem string
 }

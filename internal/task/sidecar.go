@@ -163,7 +163,7 @@ func waitForAnswer(env *Env) plan.Outcome {
 	if env.Sidecar == nil {
 		return waitForSidecar(env)
 	}
-	return plan.Wait(ReasonSidecarUnreachable, "the sidecar does not answer", unreachableInterval(env))
+	return sidecarError(env, "", env.LookError)
 }
 
 // sidecarStartup is how long a sidecar that does not answer may still be starting.

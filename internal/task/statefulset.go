@@ -138,7 +138,7 @@ func keepInShape(ctx context.Context, env *Env, live *appsv1.StatefulSet, policy
 	bare := *live
 	bare.ManagedFields = nil
 	if ok, _ := render.Covers(want, &bare); ok {
-		return nil
+		return putBackTemplate(ctx, env, live, want)
 	}
 	return apply(ctx, env, want)
 }

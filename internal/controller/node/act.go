@@ -59,8 +59,9 @@ func (s *scope) mayAdvance() bool {
 func (r *Reconciler) env(s *scope) *task.Env {
 	env := &task.Env{
 		Client: r.Client, Live: r.Live,
-		Node: s.node, Observed: &s.objects, Document: s.document, Render: s.input, StatefulSet: s.statefulSet, Config: s.config,
-		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Wrote: r.writes.Wrote, Deleted: r.writes.Deleted, Facts: &s.facts,
+		Node: s.node, Observed: &s.objects, Document: s.document, LookError: s.lookError, Render: s.input, StatefulSet: s.statefulSet, Config: s.config,
+		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Wrote: r.writes.Wrote, Deleted: r.writes.Deleted,
+		WebhookAdds: &r.webhookAdds, Facts: &s.facts,
 	}
 	if active := s.activePlan(); active != nil {
 		env.Target = active.Target

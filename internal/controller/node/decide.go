@@ -3,7 +3,6 @@ package node
 import (
 	"fmt"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
@@ -79,7 +78,7 @@ func (s *scope) domainFacts() domain.Facts {
 	o := &s.observed
 	f := domain.Facts{
 		Initialized: initialized(s.node), Bootstrapped: s.node.Status.Bootstrapped,
-		Claim: o.Claim != nil, Service: o.Service != nil, Job: jobState(s.node, o.Job),
+		Claim: o.Claim != nil, Service: o.Service != nil, Job: s.jobState(),
 		Document: s.document, Remembered: s.document != nil && s.document.APILevel < api.LevelNode,
 	}
 	if o.StatefulSet != nil && o.StatefulSet.DeletionTimestamp == nil {
@@ -100,13 +99,15 @@ func buildOf(annotations map[string]string, spec corev1.PodSpec) *domain.Build {
 	}
 }
 
-// jobState judges the bootstrap Job by the image it runs.
-func jobState(node *v1alpha1.SeiNode, job *batchv1.Job) domain.JobState {
-	source := node.Spec.Snapshot()
+// jobState judges the bootstrap Job by the image it runs. One that has failed is of no use to
+// another plan; the plan that waits for it has to see its failure first.
+func (s *scope) jobState() domain.JobState {
+	job, source := s.observed.Job, s.node.Spec.Snapshot()
 	switch {
-	case job == nil || !isOwned(job, node):
+	case job == nil || !isOwned(job, s.node):
 		return domain.NoJob
-	case source == nil || source.BootstrapImage != render.SeidImage(job.Spec.Template.Spec) || job.DeletionTimestamp != nil:
+	case source == nil || source.BootstrapImage != render.SeidImage(job.Spec.Template.Spec) || job.DeletionTimestamp != nil,
+		task.JobFailed(job) && s.activePlan() == nil:
 		return domain.JobOutdated
 	default:
 		return domain.JobCurrent

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -121,15 +122,26 @@ func (r *Reconciler) deleteOwned(ctx context.Context, obj client.Object) error {
 	return nil
 }
 
-// releaseVolume deletes the claim that was made for the node, unless it shall stay.
-// Imported claims always stay.
+// releaseVolume deletes the claim that was made for the node, unless it shall stay. Then it must
+// have no owner any more, or the garbage collector takes it. Imported claims always stay.
 func (r *Reconciler) releaseVolume(ctx context.Context, node *v1alpha1.SeiNode) error {
-	if node.Spec.ImportedClaim() != "" || render.DeletionPolicy(node) == v1alpha1.VolumeRetain {
+	if node.Spec.ImportedClaim() != "" {
 		return nil
 	}
-	claim, err := cached(ctx, r.Client, node, render.ClaimName(node), &corev1.PersistentVolumeClaim{})
-	if err != nil || claim == nil || !metav1.IsControlledBy(claim, node) {
+	claim, err := cached(ctx, r.Live, node, render.ClaimName(node), &corev1.PersistentVolumeClaim{})
+	if err != nil || claim == nil || !task.ClaimIsOurs(node, claim) {
 		return err
 	}
-	return r.deleteOwned(ctx, claim)
+	if render.DeletionPolicy(node) == v1alpha1.VolumeDelete {
+		return r.deleteOwned(ctx, claim)
+	}
+	before := claim.DeepCopy()
+	claim.OwnerReferences = slices.DeleteFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == node.UID })
+	if len(claim.OwnerReferences) == len(before.OwnerReferences) {
+		return nil
+	}
+	if err := r.Client.Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("releasing PersistentVolumeClaim %s: %w", claim.Name, err)
+	}
+	return nil
 }

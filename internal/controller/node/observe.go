@@ -162,7 +162,7 @@ func (r *Reconciler) observeSidecar(ctx context.Context, s *scope) {
 	s.sidecarStarted = true
 	s.sidecar = task.Dial(r.Sidecars, s.node, s.observed.Pod)
 	document, err := r.looks.look(ctx, s.node, string(s.observed.Pod.UID), s.sidecar)
-	if err != nil {
+	if s.lookError = err; err != nil {
 		// A container that has just started is about to listen: look again at once, so that
 		// its gate is opened without delay.
 		s.comeBackIn(task.UnreachableInterval(started, s.now))

@@ -72,6 +72,10 @@ type Reconciler struct {
 	passing  passing
 	looks    *looks
 	writes   loop.Writes
+	// webhookAdds is what webhooks add to StatefulSets, which nobody can take out again.
+	webhookAdds task.WebhookAdds
+	// behind is since when a node's cache is older than our last write.
+	behind sightings
 	// podless is since when a node's pod is missing.
 	podless sightings
 }
@@ -96,8 +100,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 		return ctrl.Result{}, fmt.Errorf("reading SeiNode: %w", err)
 	}
-	if r.status.Stale(node) {
-		return loop.Stale()
+	if stale, err := r.stale(ctx, node); stale || err != nil {
+		return ctrl.Result{RequeueAfter: loop.StaleInterval}, err
 	}
 	if node.DeletionTimestamp != nil {
 		return r.finalize(ctx, node)
@@ -106,6 +110,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return loop.ConflictIsRetry(err)
 	}
 	return r.run(ctx, node)
+}
+
+// restoredAfter is how long a cache may be behind our own last write before somebody asks the
+// API server whether that write is still there.
+const restoredAfter = 2 * time.Second
+
+// stale reports whether the cache is behind our own last status write. A cache that stays behind
+// is right: the API server's storage was restored from a backup.
+func (r *Reconciler) stale(ctx context.Context, node *v1alpha1.SeiNode) (bool, error) {
+	key := client.ObjectKeyFromObject(node)
+	stale := r.status.Stale(node)
+	if r.behind.lasted(key, stale, r.Clock.Now()) < restoredAfter {
+		return stale, nil
+	}
+	live := &v1alpha1.SeiNode{}
+	if err := r.Live.Get(ctx, key, live); err != nil {
+		return true, client.IgnoreNotFound(err)
+	}
+	return !r.status.Lost(live), nil
 }
 
 // run makes passes until the node has nothing more to do at once.
@@ -141,5 +164,6 @@ func (r *Reconciler) forget(req ctrl.Request) {
 	r.latch.Forget(req.NamespacedName)
 	r.passing.forget(req.NamespacedName)
 	r.podless.forget(req.NamespacedName)
+	r.behind.forget(req.NamespacedName)
 	r.looks.forget(req.NamespacedName)
 }

@@ -129,6 +129,9 @@ func (r *Reconciler) emitFacts(ctx context.Context, s *scope) {
 	if s.facts.Recreated {
 		r.Events.Emit(ctx, s.node, events.New(events.StatefulSetRecreated, "StatefulSet %s had been deleted and was made again", s.node.Name).About(sts))
 	}
+	if len(s.facts.PutBack) > 0 {
+		r.Events.Emit(ctx, s.node, events.New(events.EditReverted, "removed what was added by hand: %s", strings.Join(s.facts.PutBack, ", ")).About(sts))
+	}
 	tell := func(reason events.Reason, text string, about runtime.Object) {
 		if r.latch.Changed(key, reason, text) {
 			r.Events.Emit(ctx, s.node, events.New(reason, "%s", text).About(about))

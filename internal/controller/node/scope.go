@@ -31,6 +31,8 @@ type scope struct {
 	sidecar      sidecar.Sidecar
 	// document is what the sidecar told; nil when it did not answer.
 	document *api.Node
+	// lookError is why it told nothing.
+	lookError error
 	// sidecarStarted: there is a sidecar that could answer.
 	sidecarStarted bool
 

@@ -135,9 +135,9 @@ func TestConsensusKey_SwappedInTheSecret_IsRefusedAtTheNextUpdate(t *testing.T) 
 	w.patch(signing, func() { signing.Data[v1alpha1.SecretKeySigningKey] = other })
 	w.edit("v", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 	n := w.await("v", func(n *v1alpha1.SeiNode) bool {
-		return is(n, v1alpha1.ConditionSigningKeyReady, metav1.ConditionFalse, v1alpha1.ReasonSigningKeyInvalid)
+		return is(n, v1alpha1.ConditionSigningKeyReady, metav1.ConditionFalse, v1alpha1.ReasonKeyChanged)
 	})
-	wantMessage(t, n, v1alpha1.ConditionSigningKeyReady, "another consensus key")
+	wantMessage(t, n, v1alpha1.ConditionSigningKeyReady, "this node has signed with")
 	if n.Status.CurrentImage != "seid:a" {
 		t.Error("the pod was replaced with another signing key")
 	}

@@ -27,7 +27,7 @@ func TestPeers_ByLabel_FollowTheFleet(t *testing.T) {
 		t.Errorf("peers %v, want %s", got.Status.ResolvedPeers, want)
 	}
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
-		return settled(n) && n.Status.LastPlan.Reason == domain.ReasonConfigChanged
+		return settled(n) && n.Status.LastPlan.Reason == domain.ReasonPeersChanged
 	})
 	w.edit("peer", func(n *v1alpha1.SeiNode) { n.Labels = nil })
 	w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && len(n.Status.ResolvedPeers) == 0 })

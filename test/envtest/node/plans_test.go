@@ -119,7 +119,7 @@ func TestSidecarTrouble_IsWaitedOutAndSaysSo(t *testing.T) {
 		{"answers 500", sidecarsim.Fault{Status: 500}, "does not answer"},
 		{"answers 401", sidecarsim.Fault{Status: 401}, "refuses the operator's token"},
 		{"answers garbage", sidecarsim.Fault{Garbage: true}, "does not answer"},
-		{"is somebody else's", sidecarsim.Fault{Status: 421}, "another pod answers"},
+		{"is somebody else's", sidecarsim.Fault{Status: 421}, "belongs to another pod"},
 		{"does it and spoils the answer", sidecarsim.Fault{Status: 500, AfterEffect: true, Method: "POST"}, "does not answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestSidecarTrouble_IsWaitedOutAndSaysSo(t *testing.T) {
 			w.Create(fullNode("n"))
 			n := w.await("n", func(n *v1alpha1.SeiNode) bool {
 				return is(n, v1alpha1.ConditionPlanInProgress, metav1.ConditionTrue, v1alpha1.ReasonPlanWaiting) &&
-					n.Status.Plan.Tasks[3].Message != "" && !strings.Contains(n.Status.Plan.Tasks[3].Message, "waiting for the pod")
+					plan.Find(n.Status.Plan, domain.StepConfigureGenesis).Message != ""
 			})
 			wantMessage(t, n, v1alpha1.ConditionPlanInProgress, c.says)
 			repair()
@@ -215,7 +215,7 @@ func TestColdStart_SettledNodes_WritesNothing(t *testing.T) {
 func lastProbe(w nodes, name string) time.Time {
 	var last time.Time
 	for _, r := range w.Sidecars.Requests(w.Key(name)) {
-		if r.Path == "/v0/healthz" {
+		if r.Path == api.PathNode {
 			last = r.Time
 		}
 	}

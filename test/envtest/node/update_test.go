@@ -142,7 +142,7 @@ func TestC9_NodeThatIsNeverReady_IsUpdated(t *testing.T) {
 	w.bringUp(fullNode("n"))
 	w.Sidecars.SetInSync(w.Key("n"), false)
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
-		return is(n, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonNotInSync)
+		return is(n, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonBehind)
 	})
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 	w.await("n", func(n *v1alpha1.SeiNode) bool { return n.Status.CurrentImage == "seid:b" && n.Status.Plan == nil })
@@ -153,7 +153,6 @@ func TestC9_NodeThatIsNeverReady_IsUpdated(t *testing.T) {
 // Changes of the configuration reach a running node; only keys that need it restart seid.
 func TestReconfigure_ChangedOverride_IsWrittenToTheRunningNode(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.Sidecars.Program(w.Key("n"), "config-apply", sidecarsim.Outcome{Result: map[string]any{"changed": []string{"app.toml:evm.http_port"}, "restartRequired": true}})
 	var params atomic.Value
 	w.Sidecars.Program(w.Key("n"), "restart-seid", sidecarsim.Outcome{Do: func(_ context.Context, call sidecarsim.Call) (any, error) {
 		params.Store(string(call.Params))
@@ -175,11 +174,10 @@ func TestReconfigure_ChangedOverride_IsWrittenToTheRunningNode(t *testing.T) {
 	if got := count(w.Sidecars.Submissions(w.Key("n")), "restart-seid"); got != 1 {
 		t.Errorf("seid was restarted %d times", got)
 	}
-	if got := params.Load(); got != `{"farewell":"20s"}` {
-		t.Errorf("seid was restarted with %v: its clients are not told", got)
+	if got, want := params.Load(), `{"farewell":"20s","configHash":"`+after.Status.ConfigHash+`"}`; got != want {
+		t.Errorf("seid was restarted with %v, want %s", got, want)
 	}
-	w.Sidecars.Program(w.Key("n"), "config-apply", sidecarsim.Outcome{Result: map[string]any{"changed": []string{}, "restartRequired": false}})
-	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.ExternalAddress = "n.example.org:26656" })
+	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Overrides["logging.level"] = "debug" })
 	w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && n.Status.ConfigHash != after.Status.ConfigHash })
 	if got := count(w.Sidecars.Submissions(w.Key("n")), "restart-seid"); got != 1 {
 		t.Errorf("seid was restarted %d times although no changed key needs it", got)

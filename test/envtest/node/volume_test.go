@@ -73,7 +73,7 @@ func TestImport_ClaimThatCannotBeUsed_SaysWhy(t *testing.T) {
 	w.awaitImport("b", v1alpha1.ReasonPVCInvalid, "needs 1Gi")
 	w.bringUp(fullNode("owner"))
 	w.Create(importing("c", "data-owner"))
-	w.awaitImport("c", v1alpha1.ReasonPVCInvalid, "controlled by SeiNode owner")
+	w.awaitImport("c", v1alpha1.ReasonPVCInvalid, "in use by SeiNode owner")
 	w.awaitEvent(events.PVCInvalid)
 }
 
