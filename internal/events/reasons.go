@@ -98,7 +98,7 @@ func Catalogue() []Entry {
 			"Someone had replaced the node's StatefulSet by another of the same name; that one was deleted."},
 		{EditReverted, warning, "RevertEdit", "StatefulSet",
 			"Somebody had added something to the node's StatefulSet or Service by hand; it was removed. The note lists it. Change the SeiNode instead."},
-		{KeyChanged, warning, "RefuseKey", "Secret", "The Secret holds another consensus key than the one the node has signed with. " +
+		{KeyChanged, warning, "RefuseChangedKey", "Secret", "The Secret holds another consensus key than the one the node has signed with. " +
 			"seid is not started with it; the note names both."},
 		{VolumeNotResized, warning, "ResizeVolume", "PersistentVolumeClaim", "`dataVolume.size` grew, but the claim cannot follow; the note says why."},
 		{PeerResolutionFailed, warning, "ResolvePeers", "", "A peer source gave no answer; the peers it gave last are kept."},

@@ -102,7 +102,7 @@ func TestNodeObserved_ReadyAndFirstSync_FollowTheConditionOfARunningNode(t *test
 			n := node("rpc-0")
 			n.Spec.Paused = tc.paused
 			n.Status.Phase, n.Status.PhaseTransitionTime = tc.phase, at(600)
-			n.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionReady, Status: tc.status, LastTransitionTime: *at(tc.since)}}
+			n.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionInSync, Status: tc.status, LastTransitionTime: *at(tc.since)}}
 			m.NodeObserved(n, n)
 			short := strings.NewReplacer(`{name="rpc-0",namespace="sei"}`, "", "seinode_ready", "ready", "seinode_first_sync_age_seconds", "first sync")
 			lines := series(t, registry, metrics.NameNodeReady, metrics.NameFirstSyncAge)

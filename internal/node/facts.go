@@ -30,6 +30,7 @@ type Facts struct {
 // Build is what a pod was, or would be, made from.
 type Build struct {
 	Image        string
+	SidecarImage string
 	TemplateHash string
 	// SpecHash identifies the part of the template that comes from the node's spec.
 	SpecHash string

@@ -107,6 +107,8 @@ func templateReason(b *Build, t *Target) string {
 		return ReasonImageChanged
 	case b.Restart != t.Restart && t.Restart != "":
 		return ReasonRestartRequested
+	case b.SidecarImage != t.SidecarImage:
+		return ReasonSidecarChanged
 	default:
 		return ReasonPodTemplateChanged
 	}
@@ -116,6 +118,8 @@ func templateChange(b *Build, t *Target) string {
 	switch templateReason(b, t) {
 	case ReasonImageChanged:
 		return fmt.Sprintf("image changes from %s to %s", b.Image, t.Image)
+	case ReasonSidecarChanged:
+		return fmt.Sprintf("sidecar image changes from %s to %s", b.SidecarImage, t.SidecarImage)
 	case ReasonRestartRequested:
 		return fmt.Sprintf("restart %q was asked for by the annotation %s", t.Restart, v1alpha1.AnnotationRestart)
 	default:

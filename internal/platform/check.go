@@ -32,6 +32,9 @@ func check(c *Config, lines map[string]int) []problem {
 	if c.Snapshots.UploadTimeout.Duration <= 0 {
 		k.failf("snapshots.uploadTimeout", "must be longer than zero, for example 2h")
 	}
+	if c.Sidecar.StandingPermission.Duration < 0 {
+		k.failf("sidecar.standingPermission", "must not be negative: write 0s for none, or for example 24h")
+	}
 	k.gateway(c.Gateway)
 	k.syncers(c.StateSync.Syncers)
 	return k.problems

@@ -86,6 +86,7 @@ func TestLoad_Example_SetsEveryField(t *testing.T) {
 		},
 		Buckets:   Buckets{Snapshot: "s3://snapshots?region=eu-central-1", Genesis: "gs://genesis", ResultExport: "file:///var/results"},
 		Snapshots: Snapshots{UploadTimeout: &metav1.Duration{Duration: 3 * time.Hour}},
+		Sidecar:   Sidecar{StandingPermission: &metav1.Duration{Duration: 12 * time.Hour}},
 		Gateway: Gateway{
 			Name: "public", Namespace: "gateways", Domain: "nodes.example.com", PublicDomain: "example.org",
 			P2PDomain: "p2p.example.com", NLBTargetType: TargetTypeInstance,
@@ -113,6 +114,7 @@ func TestLoad_Mistakes_NameFileLineAndField(t *testing.T) {
 		"bad request":               {"resources:\n  default:\n    requests:\n      cpu: many\n", `f:4: resources.default.requests.cpu: "many" cannot be read`},
 		"bad duration":              {"snapshots:\n  uploadTimeout: 2 hours\n", `f:2: snapshots.uploadTimeout: "2 hours" cannot be read`},
 		"duration without a unit":   {"snapshots:\n  uploadTimeout: 30\n", "f:2: snapshots.uploadTimeout"},
+		"negative permission":       {"sidecar:\n  standingPermission: -1h\n", "f:2: sidecar.standingPermission: must not be negative"},
 		"duration of zero":          {"snapshots:\n  uploadTimeout: 0s\n", "f:2: snapshots.uploadTimeout: must be longer than zero"},
 		"mapping for text":          {"clusterDomain: {a: b}\n", "f:1: clusterDomain: want a single value, not a mapping"},
 		"text for mapping":          {"storage: big\n", "f:1: storage: want a mapping"},

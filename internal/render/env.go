@@ -20,6 +20,7 @@ const (
 	envNodeNamespace   = "SEI_NODE_NAMESPACE"
 	envNodeName        = "SEI_NODE_NAME"
 	envPodUID          = "SEI_POD_UID"
+	envTemplateHash    = "SEI_POD_TEMPLATE_HASH"
 	envSnapshotBucket  = "SEI_SNAPSHOT_BUCKET_URL"
 	envGenesisBucket   = "SEI_GENESIS_BUCKET_URL"
 	envUploadTimeout   = "SEI_SNAPSHOT_UPLOAD_TIMEOUT"
@@ -39,6 +40,12 @@ const seidHome = home.Dir(home.DefaultPath)
 
 func env(name, value string) *corev1ac.EnvVarApplyConfiguration {
 	return corev1ac.EnvVar().WithName(name).WithValue(value)
+}
+
+// envFrom takes a value from the pod's own metadata.
+func envFrom(name, fieldPath string) *corev1ac.EnvVarApplyConfiguration {
+	return corev1ac.EnvVar().WithName(name).WithValueFrom(corev1ac.EnvVarSource().
+		WithFieldRef(corev1ac.ObjectFieldSelector().WithAPIVersion("v1").WithFieldPath(fieldPath)))
 }
 
 // homeEnv makes a bare seid find its home, by HOME as by flag. Temporary files
@@ -74,8 +81,8 @@ func (p pod) sidecarEnv() []*corev1ac.EnvVarApplyConfiguration {
 		env(envAuthSubjects, strings.Join(p.SidecarSubjects, ",")),
 		env(envNodeNamespace, p.Node.Namespace),
 		env(envNodeName, p.Node.Name),
-		corev1ac.EnvVar().WithName(envPodUID).WithValueFrom(corev1ac.EnvVarSource().
-			WithFieldRef(corev1ac.ObjectFieldSelector().WithAPIVersion("v1").WithFieldPath("metadata.uid"))),
+		envFrom(envPodUID, "metadata.uid"),
+		envFrom(envTemplateHash, "metadata.annotations['"+AnnotationTemplateHash+"']"),
 		env(envUploadTimeout, p.Platform.Snapshots.UploadTimeout.Duration.String()),
 	)
 	if bucket := p.Platform.Buckets.Snapshot; bucket != "" {

@@ -1,9 +1,11 @@
 package render_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/render"
@@ -34,7 +36,7 @@ func TestNodeConfig_PerMode(t *testing.T) {
 	}
 	for name, tt := range tests {
 		got := render.NodeConfig(input(tt.node), nil)
-		if diff := cmp.Diff(render.Config{Mode: tt.mode, Overrides: tt.want}, got); diff != "" {
+		if diff := cmp.Diff(render.Config{Mode: tt.mode, Overrides: tt.want}, got, cmpopts.IgnoreUnexported(render.Config{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -65,6 +67,24 @@ func TestNodeConfig_Peers_AreSortedAndUnique(t *testing.T) {
 	}
 }
 
+// The second part of the hash is what the spec asks for: peers that were looked up are no part of
+// it, peers that the user wrote down are.
+func TestConfigHash_SecondPart_LeavesOutResolvedPeers(t *testing.T) {
+	wish := func(c render.Config) string { _, wish, _ := strings.Cut(c.Hash(), "-"); return wish }
+	one, two := render.NodeConfig(input(fullNode()), []string{"a@a:1"}), render.NodeConfig(input(fullNode()), []string{"b@b:1"})
+	if one.Hash() == two.Hash() || wish(one) != wish(two) {
+		t.Errorf("hashes %s and %s, want the same second part only", one.Hash(), two.Hash())
+	}
+	byHand := func(peers string) render.Config {
+		n := fullNode()
+		n.Spec.Overrides = map[string]string{"network.p2p.persistent_peers": peers}
+		return render.NodeConfig(input(n), []string{"a@a:1"})
+	}
+	if wish(byHand("a@a:1")) == wish(byHand("b@b:1")) {
+		t.Error("peers that the user changed leave the second part as it was")
+	}
+}
+
 func TestConfigHash_ChangesWithModeAndOverrides(t *testing.T) {
 	base := render.Config{Mode: "full", Overrides: map[string]string{"a": "1"}}
 	others := []render.Config{
@@ -74,7 +94,7 @@ func TestConfigHash_ChangesWithModeAndOverrides(t *testing.T) {
 		{Mode: "full"},
 	}
 	same := render.Config{Mode: "full", Overrides: map[string]string{"a": "1"}}
-	if len(base.Hash()) != 16 || base.Hash() != same.Hash() {
+	if len(base.Hash()) != 33 || base.Hash() != same.Hash() {
 		t.Errorf("hashes %q and %q", base.Hash(), same.Hash())
 	}
 	for _, other := range others {

@@ -16,11 +16,8 @@ import (
 // were pulled. Readiness is not asked for: it depends on what comes after.
 func observeImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	pod := env.Observed.Pod
-	if env.Observed.PodObstacle != "" {
+	if pod == nil || env.Observed.PodObstacle != "" {
 		return waitForSidecar(env)
-	}
-	if pod == nil {
-		return plan.Wait(ReasonPodStarting, "waiting for the new pod", 0)
 	}
 	if pod.DeletionTimestamp != nil {
 		return plan.Wait(ReasonPodTerminating, fmt.Sprintf("waiting for pod %s on %s to stop", pod.Name, placeOf(pod)), 0)

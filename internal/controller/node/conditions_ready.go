@@ -109,6 +109,12 @@ func (s *scope) notInForce() (reason, message string) {
 	if reason, problem := s.specProblem(); problem != "" && s.facts.VolumeProblem == "" {
 		return reason, "the node is in sync on an earlier spec: " + problem
 	}
+	if p := s.activePlan(); p != nil && p.Reason != domain.ReasonPeersChanged {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but not all that the spec asks for is in force yet: " + p.Message
+	}
+	if s.finished != nil && s.finished.Phase == v1alpha1.PlanFailed {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but not all that the spec asks for is in force: " + failureWords(s.node.Status.LastPlan)
+	}
 	pod := s.objects.Pod
 	if render.SpecHash(pod.Annotations) != s.target.SpecHash && s.err == nil {
 		return v1alpha1.ReasonOutOfDate, "the node is in sync, but its pod does not run what the spec asks for yet"

@@ -93,6 +93,7 @@ func (s *scope) domainFacts() domain.Facts {
 func buildOf(annotations map[string]string, spec corev1.PodSpec) *domain.Build {
 	return &domain.Build{
 		Image:        render.SeidImage(spec),
+		SidecarImage: render.SidecarImage(spec),
 		TemplateHash: render.TemplateHash(annotations),
 		SpecHash:     render.SpecHash(annotations),
 		Restart:      render.RestartValue(annotations),

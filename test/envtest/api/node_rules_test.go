@@ -192,6 +192,11 @@ func volumeRules() []rule {
 			rejected: changes(node(full, imported), "dataVolume: null", "dataVolume: {import: null}", "dataVolume: {import: null, size: 1Gi}"),
 		},
 		{
+			kind: "SeiNode", path: "spec", message: "dataVolume.import cannot be added later",
+			accepted: slices.Concat(changes(node(full, imported), "image: seid:v7"), changes(node(full), "dataVolume: {size: 1Gi}")),
+			rejected: slices.Concat(changes(node(full), imported), changes(sized, "dataVolume: {import: {pvcName: a}, size: null, storageClassName: null}")),
+		},
+		{
 			kind: "SeiNode", path: "spec", message: "dataVolume.size can only grow",
 			accepted: slices.Concat(changes(sized, "dataVolume: {size: 11Gi}", "dataVolume: {size: 10240Mi}"),
 				changes(node(full), "dataVolume: {size: 1Gi}")),

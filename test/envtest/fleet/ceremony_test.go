@@ -22,6 +22,8 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
+	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/test/envtest"
@@ -290,7 +292,7 @@ func TestCeremony_TakesTooLong_NamesWhomItWaitedFor(t *testing.T) {
 	w.chain()
 	release := w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "val-1-0"}, podsim.Behaviour{Unschedulable: "no room"})
 	snd := validators("val", 2)
-	snd.Spec.Genesis.MaxCeremonyDuration = &metav1.Duration{Duration: 2 * time.Second}
+	snd.Spec.Genesis.MaxCeremonyDuration = &metav1.Duration{Duration: 8 * time.Second}
 	w.Create(snd)
 	failed := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
@@ -394,7 +396,7 @@ func TestCeremony_PausedAndOperatorRestarted_GoesOnWhereItWas(t *testing.T) {
 	w.RestartOperator()
 	release()
 	w.awaitNode("val-1", func(n *v1alpha1.SeiNode) bool {
-		return n.Status.Plan != nil && strings.Contains(n.Status.Plan.Tasks[5].Message, "waiting for the ceremony")
+		return n.Status.Plan != nil && strings.Contains(plan.Find(n.Status.Plan, domain.StepAwaitGenesis).Message, "waiting for the ceremony")
 	})
 	if s := w.fleet("val"); s.Status.GenesisHash != "" || s.Status.Plan.ID != id {
 		t.Errorf("a paused ceremony went on: %+v", s.Status)
