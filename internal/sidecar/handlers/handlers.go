@@ -77,6 +77,7 @@ func All(cfg Config) ([]engine.Handler, InSync) {
 	running := &lifecycle.Tasks{
 		Node: n, Processes: process.Table{Home: cfg.Home}, RPC: local, StateSyncEnabled: files.StateSyncEnabled,
 	}
+	files.InSync = running.InSync
 	ceremony := &genesis.Tasks{Node: n, SetPeers: files.SetPeers, SetMoniker: files.SetMoniker, Moniker: files.Moniker}
 	snapshots := &snapshot.Tasks{
 		Node: n, CheckStopped: running.CheckStopped, UploadTimeout: cfg.UploadTimeout, Metrics: snapshot.NewMetrics(cfg.Registry),

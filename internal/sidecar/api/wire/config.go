@@ -78,6 +78,16 @@ func (p *ConfigPatch) Validate() error {
 // ConfigValidate asks whether the files on disk are a configuration seid can use.
 type ConfigValidate struct{}
 
+// ConfigTrial is what the result of config-validate tells beside its diagnostics.
+type ConfigTrial struct {
+	// Tried: seid of the version in the pod was started on the files.
+	Tried bool `json:"tried"`
+	// Skipped says why it was not; empty also when the files were refused before that.
+	Skipped string `json:"skipped,omitempty"`
+	// Replaced: the files failed, and the last good configuration was put in their place.
+	Replaced bool `json:"replaced,omitempty"`
+}
+
 // ConfigReload asks to change keys that need no restart.
 type ConfigReload struct {
 	Fields map[string]string `json:"fields"`
