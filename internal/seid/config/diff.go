@@ -86,6 +86,8 @@ func needsRestart(c ChangedKey, node Running) bool {
 const (
 	keyPersistentPeers = "network.p2p.persistent_peers"
 	keyExternalAddress = "network.p2p.external_address"
+	keyRPCAddress      = "network.rpc.listen_address"
+	keyP2PAddress      = "network.p2p.listen_address"
 )
 
 func isEmpty(value any) bool { return value == nil || value == "" }

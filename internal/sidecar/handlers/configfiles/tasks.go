@@ -54,7 +54,7 @@ func (t *Tasks) apply(ctx context.Context, task engine.Task, p wire.ConfigApply)
 }
 
 func (t *Tasks) applyIntent(ctx context.Context, task engine.Task, p wire.ConfigApply) (any, error) {
-	facts, err := t.facts()
+	facts, err := t.facts(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (t *Tasks) applyIntent(ctx context.Context, task engine.Task, p wire.Config
 		if err != nil {
 			return nil, err
 		}
-		intent.Defaults = &defaults
+		intent.Defaults, intent.Facts.Defaults = &defaults, &defaults
 	}
 	return t.change(ctx, task, p.ConfigHash, func(files config.Files) (config.Files, error) { return config.Apply(files, intent) })
 }
@@ -130,9 +130,11 @@ func (t *Tasks) read() (config.Files, error) {
 	return config.Read(t.Node.Home.Config())
 }
 
-func (t *Tasks) facts() (config.Facts, error) {
+func (t *Tasks) facts(ctx context.Context) (config.Facts, error) {
 	bare, err := t.Node.Home.StateWithoutStore()
-	return config.Facts{StateWithoutStore: bare}, err
+	// Not every version tells; then the rules on storage engines do without.
+	tags, _ := t.Node.Seid.BuildTags(ctx)
+	return config.Facts{StateWithoutStore: bare, BuildTags: tags}, err
 }
 
 // change reads, applies and writes, under the name hash. What will change is noted before

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
@@ -67,9 +68,12 @@ func (t *Tasks) examine(ctx context.Context) (findings, error) {
 		found.Report = config.Unreadable(err)
 		return found, nil
 	}
-	facts, err := t.facts()
+	facts, err := t.facts(ctx)
 	if err != nil {
 		return findings{}, err
+	}
+	if defaults, err := t.defaults(ctx, seid.ModeFull); err == nil {
+		facts.Defaults = &defaults // without them rules on what differs by version are left out
 	}
 	if found.Report = config.NewReport(files, facts); !found.Valid || t.Trial == nil {
 		return found, nil
