@@ -30,7 +30,6 @@ var rules = []func(*view){
 	ruleBackends,
 	ruleWriteModes,
 	ruleStateSyncTimes,
-	ruleSeedAPIs,
 }
 
 func ruleModeAndVersion(v *view) {

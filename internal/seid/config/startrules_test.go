@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -23,8 +22,8 @@ func TestValidate_WhatSeidEndsOver(t *testing.T) {
 	}{
 		"chain.min_gas_prices": {
 			place: "app.toml:minimum-gas-prices",
-			bad:   []string{"0.01", "usei", "-1usei", "0.01usei;1uatom", "0.01usei,", "1usei,2usei", "0.1234567890123456789usei", "1us"},
-			good:  []string{"''", "0.01usei", "0usei", ".5usei", "1 usei", "0.02usei,1ibc/ABC"},
+			bad:   []string{"0.01", "usei", "-1usei", "0.01usei;1uatom", "0.01usei,", "1usei,2usei", "0.1234567890123456789usei", "1us", ".5usei"},
+			good:  []string{"''", "0.01usei", "0usei", "1 usei", "0.02usei,1ibc/ABC"},
 		},
 		"network.p2p.persistent_peers": {
 			place: "config.toml:p2p.persistent-peers",
@@ -120,12 +119,5 @@ func TestValidate_WithoutFacts_LeavesBuildsAndVersionsAlone(t *testing.T) {
 	files := force(t, apply(t, initFiles(t, "full"), config.Intent{Mode: seid.ModeFull}), map[string]string{"app.toml:state-store.ss-backend": "rocksdb"})
 	if d := config.Validate(files, config.Facts{BuildTags: []string{"rocksdbBackend"}}); d.HasErrors() {
 		t.Errorf("a build with RocksDB: %s", d.JSON())
-	}
-}
-
-func TestValidate_SeedWithAnAPI_IsRefused(t *testing.T) {
-	for _, key := range []string{"api.rest.enable", "api.grpc.enable"} {
-		_, err := config.Apply(initFiles(t, "full"), config.Intent{Mode: seid.ModeSeed, Overrides: map[string]string{key: "true"}})
-		wantErrorWith(t, err, fmt.Sprintf("%q", key), "a seed serves no API")
 	}
 }

@@ -15,4 +15,7 @@ type Result struct {
 	Refused string `json:"refused,omitempty"`
 	// Skipped is why seid was not started.
 	Skipped string `json:"skipped,omitempty"`
+
+	// unsure: seid took too long, which may be different the next time.
+	unsure bool
 }

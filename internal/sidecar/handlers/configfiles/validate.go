@@ -80,7 +80,7 @@ func (t *Tasks) examine(ctx context.Context) (findings, error) {
 	}
 	tried, err := t.Trial(ctx, version)
 	if err != nil {
-		return findings{}, err
+		return findings{}, changedMeanwhile(err)
 	}
 	found.judge(tried)
 	return found, nil
@@ -120,7 +120,7 @@ func (t *Tasks) fail(found findings) (any, error) {
 }
 
 func changedMeanwhile(err error) error {
-	if errors.Is(err, configstate.ErrChanged) {
+	if errors.Is(err, configstate.ErrChanged) || errors.Is(err, trial.ErrChanged) {
 		return api.Retryable(api.CodeConflict, err)
 	}
 	return err
