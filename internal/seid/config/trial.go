@@ -33,6 +33,15 @@ type Trial struct {
 	Settle time.Duration
 }
 
+// What seid does in the background may end it a moment after it listens, and later where
+// something malformed was left for it to find.
+const (
+	settle       = 250 * time.Millisecond
+	settleLonger = 3 * time.Second
+	// settleServers is longer than seid waits for a server before it starts the next.
+	settleServers = 6 * time.Second
+)
+
 // trialEdit changes one thing for the trial. What is malformed stays as it is, so that
 // seid itself refuses it.
 type trialEdit struct {
@@ -48,7 +57,7 @@ func ForTrial(files Files, s Scratch) (Trial, error) {
 	e := &trialEdit{view: view{files: files.clone()}, scratch: s}
 	e.confinePaths()
 	e.silencePeers()
-	trial := Trial{}
+	trial := Trial{Settle: settle}
 	e.moveP2P(&trial)
 	e.moveServers(&trial)
 	e.dropOutside()
@@ -146,11 +155,15 @@ func (e *trialEdit) silencePeers() {
 			e.setKey(field, list)
 		}
 	}
+	if address := e.text(keyExternalAddress); address != "" && checkExternal(address) == nil {
+		e.setKey(keyExternalAddress, "127.0.0.1:1") // seid looks the name up
+	}
 	e.replace(Place{ConfigToml, "p2p.upnp"}, false)
 }
 
 func (e *trialEdit) moveP2P(trial *Trial) {
 	if checkListen(withoutScheme(e.text(keyP2PAddress))) != nil {
+		trial.Settle = settleLonger
 		return
 	}
 	address := e.listen()
@@ -210,7 +223,7 @@ func (e *trialEdit) moveAPIs(trial *Trial) {
 	e.setKey("api.grpc.enable", true)
 	trial.Ready = address
 	if !webFine && e.flag("api.grpc_web.enable") {
-		trial.Settle = 6 * time.Second
+		trial.Settle = settleServers
 	}
 }
 

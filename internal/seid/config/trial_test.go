@@ -3,6 +3,7 @@ package config_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/seid/config"
@@ -24,7 +25,7 @@ func forTrial(t *testing.T, files config.Files) config.Trial {
 
 func TestForTrial_NothingLeadsOutOfTheScratchHome(t *testing.T) {
 	set := map[string]string{
-		"config.toml:p2p.persistent-peers": peerA + "," + peerB, "config.toml:db-dir": "/home/nonroot/.sei/data", "config.toml:consensus.wal-file": "../wal",
+		"config.toml:p2p.persistent-peers": peerA + "," + peerB, "config.toml:p2p.external-address": "node.example:1", "config.toml:db-dir": "/home/nonroot/.sei/data", "config.toml:consensus.wal-file": "../wal",
 		"config.toml:priv-validator.key-file": "/keys/pv.json", "config.toml:priv-validator.laddr": "tcp://0.0.0.0:26659", "config.toml:genesis-file": "/g.json",
 		"app.toml:state-store.ss-db-directory": "/home/nonroot/.sei/ss", "app.toml:state-sync.snapshot-directory": "data/../../x",
 		"config.toml:tx-index.indexer": `["psql"]`, "config.toml:tx-index.psql-conn": "postgresql://db/x",
@@ -48,7 +49,7 @@ func TestForTrial_NothingLeadsOutOfTheScratchHome(t *testing.T) {
 		"config.toml:statesync.enable": false, "config.toml:priv-validator.laddr": "", "config.toml:genesis-file": "config/genesis.json",
 		"config.toml:p2p.persistent-peers": strings.Repeat("0", 40) + "@127.0.0.1:1", "app.toml:grpc.address": trial.Ready, "app.toml:api.enable": false,
 	})
-	if !strings.HasPrefix(trial.Ready, "127.0.0.1:") || trial.Settle != 0 {
+	if !strings.HasPrefix(trial.Ready, "127.0.0.1:") || trial.Settle > time.Second {
 		t.Errorf("trial is ready at %q, after %s", trial.Ready, trial.Settle)
 	}
 }
