@@ -75,7 +75,7 @@ func (f Files) TrialDigest() (string, error) {
 	skip := []Place{placeKeyring, placeMoniker, {AppToml, "sei"}, {ConfigToml, "statesync"}}
 	v := newView(f)
 	if rulePeers(v); len(v.found) == 0 {
-		for _, key := range append([]string{keyExternalAddress}, peerIDLists...) {
+		for _, key := range slices.Concat([]string{keyExternalAddress}, peerLists, peerIDLists) {
 			skip = append(skip, registry[key].Places...)
 		}
 	}

@@ -40,7 +40,23 @@ func change(home string, do func(*ledger) error) error {
 	if err := l.finishPending(); err != nil {
 		return err
 	}
+	if err := l.sweep(); err != nil {
+		return err
+	}
 	return do(l)
+}
+
+// sweep removes what a killed process left. All of it is written under the lock.
+func (l *ledger) sweep() error {
+	for _, name := range []string{nextDir, goodDir, startedDir, recordFile} {
+		if err := durable.Sweep(l.own(), name); err != nil {
+			return err
+		}
+	}
+	if staged, err := durable.Exists(l.own(nextDir)); err != nil || !staged {
+		return err
+	}
+	return durable.Remove(l.own(nextDir))
 }
 
 // lock waits for the lock. The kernel releases the lock of a process that ends.
@@ -138,9 +154,6 @@ func (l *ledger) settle() error {
 
 // stage replaces a directory of ours by one with the files and a note on them.
 func (v volume) stage(name string, files config.Files, note any) error {
-	if err := durable.Sweep(v.own(), name); err != nil {
-		return err
-	}
 	dir, err := durable.TempDir(v.own(), name)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func answerFile(home string) string  { return own(home, "trial", "answer.json") 
 
 const (
 	// gateAnswers is how long a gate may take to notice a request. It looks twice a second.
-	gateAnswers = 3 * time.Second
+	gateAnswers = 2 * time.Second
 	askEvery    = 50 * time.Millisecond
 )
 
