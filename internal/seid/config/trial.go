@@ -186,7 +186,8 @@ func (e *trialEdit) moveServers(trial *Trial) {
 	e.replace(Place{ConfigToml, "rpc.pprof-laddr"}, "")
 	e.replace(Place{ConfigToml, "instrumentation.prometheus-listen-addr"}, e.listen())
 	e.replace(Place{AppToml, "rosetta.enable"}, false)
-	if host, _, err := net.SplitHostPort(e.textAt(Place{AppToml, "admin_server.admin_address"})); err == nil {
+	// seid refuses an address for this one that is not of the loopback interface.
+	if host, _, err := net.SplitHostPort(e.textAt(Place{AppToml, "admin_server.admin_address"})); err == nil && net.ParseIP(host).IsLoopback() {
 		_, port, _ := net.SplitHostPort(e.listen())
 		e.set(Place{AppToml, "admin_server.admin_address"}, net.JoinHostPort(host, port))
 	}
