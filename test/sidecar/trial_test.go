@@ -64,7 +64,7 @@ func (b *bench) files(t *testing.T, mode seid.Mode, patch string) config.Files {
 // splitPatch reads `config {"a":1} app {"b":2}`.
 func splitPatch(patch string) map[string]string {
 	found := map[string]string{}
-	for _, part := range strings.Split(patch, "; ") {
+	for part := range strings.SplitSeq(patch, "; ") {
 		name, text, ok := strings.Cut(part, " ")
 		if ok {
 			found[name+".toml"] = text

@@ -109,8 +109,9 @@ func ruleLogLevel(v *view) {
 
 func ruleIndexer(v *view) {
 	const field = "tx_index.indexer"
-	var seen []string
-	for _, sink := range v.list(field) {
+	sinks := v.list(field)
+	seen := make([]string, 0, len(sinks))
+	for _, sink := range sinks {
 		sink = strings.ToLower(sink)
 		v.oneOf(field, sink, "null", "kv", "psql")
 		if slices.Contains(seen, sink) {

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -30,9 +31,7 @@ func TestForTrial_NothingLeadsOutOfTheScratchHome(t *testing.T) {
 		"app.toml:state-store.ss-db-directory": "/home/nonroot/.sei/ss", "app.toml:state-sync.snapshot-directory": "data/../../x",
 		"config.toml:tx-index.indexer": `["psql"]`, "config.toml:tx-index.psql-conn": "postgresql://db/x",
 	}
-	for place, value := range stateSyncOn() {
-		set[place] = value
-	}
+	maps.Copy(set, stateSyncOn())
 	files := force(t, apply(t, initFiles(t, "full"), config.Intent{Mode: seid.ModeFull}), set)
 	trial := forTrial(t, files)
 	for name, text := range encode(t, trial.Files) {

@@ -101,7 +101,7 @@ func newNode(t *testing.T) node {
 	t.Helper()
 	n := node{t, t.TempDir(), []string{filepath.Join(t.TempDir(), "seid"), "start", "--home", "ignored"}}
 	script := fmt.Sprintf("#!/bin/sh\nFAKE_SEID=1 exec %s \"$@\"\n", os.Args[0])
-	if err := os.WriteFile(n.argv[0], []byte(script), 0o700); err != nil { //nolint:gosec // it has to be run
+	if err := os.WriteFile(n.argv[0], []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	n.write("up")

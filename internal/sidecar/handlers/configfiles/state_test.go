@@ -259,9 +259,11 @@ func TestApply_PeersThatAppear_RestartNoNodeInSync(t *testing.T) {
 
 func TestApply_ClientTomlNamesTheChain(t *testing.T) {
 	for name, prepare := range map[string]func(string) error{
-		"missing":      os.Remove,
-		"as it was":    func(string) error { return nil },
-		"wrong before": func(p string) error { return os.WriteFile(p, []byte("chain-id = \"defaults-1\"\nnode = \"x\"\n"), 0o600) },
+		"missing":   os.Remove,
+		"as it was": func(string) error { return nil },
+		"wrong before": func(p string) error {
+			return os.WriteFile(p, []byte("chain-id = \"defaults-1\"\nnode = \"x\"\n"), 0o600)
+		},
 	} {
 		f := newFixture(t)
 		if err := prepare(f.home.ClientToml()); err != nil {
