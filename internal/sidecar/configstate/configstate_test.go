@@ -271,7 +271,7 @@ func TestRestartDue_UntilTheRestart(t *testing.T) {
 		n.write("b", "[mempool]\nsize = 2\nttl-num-blocks = 2\n[statesync]\nenable = false\n[p2p]\npersistent-peers = 'x'\n")
 	}
 	due(true, "config.toml:mempool.ttl-num-blocks", "config.toml:statesync.enable")
-	n.must(stage.MarkSynced(n.home))
+	n.must(stage.MarkSynced(n.home, stage.Mark{}))
 	due(true, "config.toml:mempool.ttl-num-blocks")
 	n.must(configstate.Started(n.home))
 	due(false)

@@ -207,7 +207,7 @@ func TestApply_BeforeTheFirstSync_KeepsStateSync(t *testing.T) {
 		t.Errorf("[statesync] (-before +after):\n%s", diff)
 	}
 
-	if err := errors.Join(configstate.Started(string(f.home)), stage.MarkSynced(string(f.home))); err != nil {
+	if err := errors.Join(configstate.Started(string(f.home)), stage.MarkSynced(string(f.home), stage.Mark{})); err != nil {
 		t.Fatal(err)
 	}
 	last := f.apply(t, `{"mode":"full","configHash":"two","overrides":{"network.p2p.persistent_peers":"`+peer+`"}}`)
