@@ -40,11 +40,21 @@ func (f *fixture) apply(t *testing.T, params string) wire.ConfigChanges {
 	return handlertest.Must[wire.ConfigChanges](t, f.Harness, api.ConfigApply, params)
 }
 
+// stateSync does to the files what configure-state-sync does.
 func (f *fixture) stateSync(t *testing.T) {
 	t.Helper()
-	w := &witness{network: "test-1", latest: 100, earliest: 1, hash: hash("A")}
-	f.witnesses = map[string]*witness{"a:26657": w, "b:26657": w}
-	handlertest.Must[any](t, f.Harness, api.ConfigureStateSync, `{"rpcServers":["a:26657","b:26657"]}`)
+	files, err := config.Read(f.home.Config())
+	if err == nil {
+		files, err = config.SetStateSync(files, config.StateSync{
+			RPCServers: []string{"a:26657", "b:26657"}, TrustHeight: 7, TrustHash: strings.Repeat("AB", 32), UseLocalSnapshot: true,
+		})
+	}
+	if err == nil {
+		err = configstate.Amend(string(f.home), files)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestConfigHash_BelongsToTheFilesItCameWith(t *testing.T) {
