@@ -19,8 +19,10 @@ const TrialChainID = "trial-1"
 type Scratch struct {
 	// Dir is the home of the trial. Nothing outside of it is written.
 	Dir string
-	// Port gives a port of the loopback interface that nobody listens on.
-	Port func() (int, error)
+	// Home is the node's own home, for files that are only read.
+	Home string
+	// Listen gives an address of the loopback interface, host:port, that nobody listens on.
+	Listen func() (string, error)
 }
 
 // Trial is a configuration to start seid on for a moment.
@@ -68,7 +70,7 @@ func ForTrial(files Files, s Scratch) (Trial, error) {
 // TrialDigest names what a trial start can judge of the files: who the peers are, what the
 // node is called and where it listens makes no difference.
 func (f Files) TrialDigest() (string, error) {
-	trial, err := ForTrial(f, Scratch{Dir: "/trial", Port: func() (int, error) { return 1, nil }})
+	trial, err := ForTrial(f, Scratch{Dir: "/trial", Home: "/home", Listen: func() (string, error) { return "127.0.0.1:1", nil }})
 	if err != nil {
 		return "", err
 	}
@@ -103,15 +105,25 @@ func (e *trialEdit) replace(place Place, value any) {
 
 // listen gives an address of the loopback interface.
 func (e *trialEdit) listen() string {
-	port, err := e.scratch.Port()
+	address, err := e.scratch.Listen()
 	if err != nil && e.err == nil {
 		e.err = fmt.Errorf("looking for a free port: %w", err)
 	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	return address
 }
 
-// readOnly are files that seid reads and never writes.
-var readOnly = []Place{{ConfigToml, "rpc.tls-cert-file"}, {ConfigToml, "rpc.tls-key-file"}}
+var (
+	// readOnly are files that seid reads and never writes. It looks for them in its config
+	// directory.
+	readOnly = []Place{{ConfigToml, "rpc.tls-cert-file"}, {ConfigToml, "rpc.tls-key-file"}}
+	// scratchFiles are where a scratch home has the files that others may have elsewhere.
+	scratchFiles = map[Place]string{
+		{ConfigToml, "genesis-file"}:              "config/genesis.json",
+		{ConfigToml, "node-key-file"}:             "config/node_key.json",
+		{ConfigToml, "priv-validator.key-file"}:   "config/priv_validator_key.json",
+		{ConfigToml, "priv-validator.state-file"}: "data/priv_validator_state.json",
+	}
+)
 
 // confinePaths leads every path that points out of the home into the scratch directory: a
 // trial must not open the node's own databases or keys.
@@ -127,7 +139,14 @@ func (e *trialEdit) confinePaths() {
 			e.set(place, filepath.Join(e.scratch.Dir, "elsewhere", strconv.Itoa(i)))
 		}
 	}
-	e.set(Place{ConfigToml, "genesis-file"}, "config/genesis.json")
+	for place, file := range scratchFiles {
+		e.replace(place, file)
+	}
+	for _, place := range readOnly {
+		if file := e.textAt(place); file != "" && !filepath.IsAbs(file) {
+			e.set(place, filepath.Join(e.scratch.Home, "config", file))
+		}
+	}
 	e.replace(Place{AppToml, "genesis.stream-import"}, false)
 	if e.files.Client != nil {
 		e.set(placeChainID, TrialChainID)

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -12,7 +13,10 @@ import (
 
 func scratch() config.Scratch {
 	next := 40000
-	return config.Scratch{Dir: "/scratch", Port: func() (int, error) { next++; return next, nil }}
+	return config.Scratch{Dir: "/scratch", Home: "/home/nonroot/.sei", Listen: func() (string, error) {
+		next++
+		return fmt.Sprintf("127.0.0.1:%d", next), nil
+	}}
 }
 
 func forTrial(t *testing.T, files config.Files) config.Trial {
@@ -65,6 +69,17 @@ func TestForTrial_WhatIsMalformed_Stays(t *testing.T) {
 			t.Errorf("%s is %v, want %v", place, got, want)
 		}
 	}
+}
+
+// A certificate is only read, and found wherever the node has it.
+func TestForTrial_Certificates_AreThoseOfTheNode(t *testing.T) {
+	files := force(t, apply(t, initFiles(t, "full"), config.Intent{Mode: seid.ModeFull}), map[string]string{
+		"config.toml:rpc.tls-cert-file": "rpc.pem", "config.toml:rpc.tls-key-file": "/tls/rpc.key", "config.toml:node-key-file": "keys/node.json",
+	})
+	wantValues(t, forTrial(t, files).Files, map[string]any{
+		"config.toml:rpc.tls-cert-file": "/home/nonroot/.sei/config/rpc.pem", "config.toml:rpc.tls-key-file": "/tls/rpc.key",
+		"config.toml:node-key-file": "config/node_key.json",
+	})
 }
 
 func TestForTrial_Seed_IsReadyWhenItsPeersCanReachIt(t *testing.T) {

@@ -27,6 +27,13 @@ func (v volume) good() (good, error) {
 	return g, err
 }
 
+// HasGood reports whether there is a last good configuration for the version that is not the
+// one with this digest.
+func HasGood(home, digest, seidVersion string) (bool, error) {
+	g, err := volume{home}.good()
+	return g.Digest != "" && g.Digest != digest && g.SeidVersion == seidVersion, err
+}
+
 // Pass records that the files with this digest are valid, and keeps a copy as the last good
 // configuration. One that seid was not started on does not take the place of one that it was.
 func Pass(home, digest string, v api.Validation) error {

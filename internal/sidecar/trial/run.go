@@ -62,7 +62,7 @@ func (a attempt) run(ctx context.Context) (Result, error) {
 
 // once makes one attempt; again means that another may have a better outcome.
 func (a attempt) once(ctx context.Context, from, scratch string) (result Result, again bool, err error) {
-	trial, err := prepare(a.files, from, scratch)
+	trial, err := a.prepare(from, scratch)
 	if err != nil {
 		return skip("%v", err), false, nil
 	}
@@ -106,11 +106,11 @@ func judge(err error, said string) (result Result, again bool, _ error) {
 }
 
 // prepare makes the scratch home.
-func prepare(files config.Files, from, scratch string) (config.Trial, error) {
+func (a attempt) prepare(from, scratch string) (config.Trial, error) {
 	if err := os.RemoveAll(scratch); err != nil {
 		return config.Trial{}, fmt.Errorf("making the scratch home: %w", err)
 	}
-	trial, err := config.ForTrial(files, config.Scratch{Dir: scratch, Port: freePort})
+	trial, err := config.ForTrial(a.files, config.Scratch{Dir: scratch, Home: a.home, Listen: freeAddress})
 	if err != nil {
 		return trial, err
 	}
@@ -122,13 +122,16 @@ func prepare(files config.Files, from, scratch string) (config.Trial, error) {
 	return trial, errors.Join(copyTemplate(from, scratch), config.Write(filepath.Join(scratch, "config"), trial.Files))
 }
 
-func freePort() (int, error) {
+// freeAddress is one of the loopback interface, of IPv6 where there is no other.
+func freeAddress() (string, error) {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
-		return 0, err
+		listener, err = net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv6loopback})
 	}
-	address, _ := listener.Addr().(*net.TCPAddr)
-	return address.Port, listener.Close()
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
 }
 
 // start runs seid until it is up or has ended, and ends it. It returns nil when it was up,

@@ -104,8 +104,19 @@ func before(ctx context.Context, home string, argv []string, version string) (re
 		return false, nil
 	case result.Refused == "":
 		return false, prove(home, subject.digest, version)
+	case result.unsure:
+		return hung(home, subject.digest, version, result)
 	}
 	return putBack(home, subject.digest, api.Validation{SeidVersion: version, Tried: true, Error: result.Refused})
+}
+
+// hung is about a seid that took too long. Without a last good configuration to go back to
+// nothing is recorded, so that it is tried again.
+func hung(home, digest, version string, result Result) (replaced bool, err error) {
+	if good, err := configstate.HasGood(home, digest, version); err != nil || !good {
+		return false, errors.Join(errors.New(result.Refused), err)
+	}
+	return putBack(home, digest, api.Validation{SeidVersion: version, Tried: true, Error: result.Refused})
 }
 
 // replace puts the last good configuration in the place of files that are none.

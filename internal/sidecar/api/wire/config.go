@@ -38,8 +38,11 @@ func (p *ConfigApply) Validate() error {
 	if p.CPUs < 0 {
 		return api.InvalidField("cpus", "%d is negative", p.CPUs)
 	}
-	return optionalText("moniker", p.Moniker, maxMoniker)
+	return first(optionalText("moniker", p.Moniker, maxMoniker), optionalText("configHash", p.ConfigHash, maxConfigHash))
 }
+
+// maxConfigHash is longer than any digest in hex.
+const maxConfigHash = 200
 
 // ConfigChanges is the result of config-apply, config-patch and config-reload.
 type ConfigChanges struct {
