@@ -111,7 +111,7 @@ func newNode(t *testing.T) node {
 func role(t *testing.T, role string) config.Files {
 	t.Helper()
 	files, err := config.Parse(map[config.FileName][]byte{
-		config.ConfigToml: []byte("mode = 'full'\nproxy-app = '" + role + "'\n"), config.AppToml: []byte("[grpc]\nenable = true\naddress = '0.0.0.0:9090'\n"),
+		config.ConfigToml: []byte("mode = 'full'\nproxy-app = '" + role + "'\n[p2p]\nladdr = 'tcp://0.0.0.0:26656'\n"), config.AppToml: []byte("[grpc]\nenable = true\naddress = '0.0.0.0:9090'\n"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -265,6 +265,22 @@ func TestBefore_FilesThatDoNotParse_AreReplacedByTheLastGoodOnes(t *testing.T) {
 	}
 }
 
+func TestHung_WithoutALastGoodConfiguration_IsTriedAgain(t *testing.T) {
+	n := newNode(t)
+	slow := Result{Tried: true, unsure: true, Refused: "seid did not start within 30s"}
+	n.validated("hang")
+	if replaced, err := hung(n.home, n.state().Digest, "v1", slow); replaced || err == nil || !strings.Contains(err.Error(), "within 30s") {
+		t.Errorf("hung = %v, %v", replaced, err)
+	}
+	n.must(configstate.MayStart(n.home, "v1")) // so that it comes to the next trial
+	n.validated("up")
+	n.must(Before(t.Context(), n.home, n.argv, "v1"))
+	n.validated("hang")
+	if replaced, err := hung(n.home, n.state().Digest, "v1", slow); !replaced || err != nil || n.state().ConfigHash != "up" {
+		t.Errorf("hung = %v, %v", replaced, err)
+	}
+}
+
 func TestBefore_CouldNotBeTried_LetsSeidStart(t *testing.T) {
 	n := newNode(t)
 	n.validated("oom")
