@@ -125,6 +125,7 @@ func TestTrialStart_TheRealSeid_AgreesWithTheStaticRules(t *testing.T) {
 		{"RPC address", seid.ModeValidator, `config {"rpc":{"laddr":"0.0.0.0:26657"}}`, "invalid listening address"},
 		{"RPC port", seid.ModeValidator, `config {"rpc":{"laddr":"tcp://0.0.0.0"}}`, "missing port"},
 		{"P2P address", seid.ModeValidator, `config {"p2p":{"laddr":"tcp://0.0.0.0:x"}}`, "unknown port"},
+		{"P2P port 0", seid.ModeValidator, `config {"p2p":{"laddr":"tcp://127.0.0.1:0"}}`, "listening on anyport (i.e. 0) is not allowed"},
 		{"no P2P address", seid.ModeValidator, `config {"p2p":{"laddr":""}}`, "seid"},
 		{"gRPC address", seid.ModeValidator, `app {"grpc":{"address":"tcp://0.0.0.0:9090"}}`, "too many colons"},
 		{"log level", seid.ModeValidator, `config {"log-level":"trace"}`, "failed to parse log level (trace)"},

@@ -70,6 +70,15 @@ func checkListen(address string) error {
 	return nil
 }
 
+// checkP2PListen checks the address for peers, which has to have a port of its own.
+func checkP2PListen(address string) error {
+	address = withoutScheme(address)
+	if _, port, err := net.SplitHostPort(address); err == nil && strings.Trim(port, "0") == "" {
+		return fmt.Errorf("%q is not a port between 1 and 65535", port)
+	}
+	return checkListen(address)
+}
+
 // checkListenURL checks tcp://host:port or unix://path.
 func checkListenURL(address string) error {
 	scheme, rest, ok := strings.Cut(address, "://")

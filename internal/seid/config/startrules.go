@@ -72,7 +72,7 @@ func ruleListenAddresses(v *view) {
 		}
 	}
 	if address, ok := v.value(keyP2PAddress); ok {
-		if err := checkListen(withoutScheme(v.text(keyP2PAddress))); err != nil {
+		if err := checkP2PListen(v.text(keyP2PAddress)); err != nil {
 			v.errorf(keyP2PAddress, "is %q: %v, want tcp://host:port", address, err)
 		}
 	}

@@ -44,7 +44,7 @@ func TestValidate_WhatSeidEndsOver(t *testing.T) {
 			good: []string{"''", "tcp://0.0.0.0:26657", "tcp://:26657", "unix:///tmp/x.sock", "tcp://[::]:1"},
 		},
 		"network.p2p.listen_address": {
-			place: "config.toml:p2p.laddr", bad: []string{"''", "tcp://nonsense", "tcp://0.0.0.0:x", "26656"}, good: []string{"tcp://0.0.0.0:26656", "0.0.0.0:26656", "tcp://:1"},
+			place: "config.toml:p2p.laddr", bad: []string{"''", "tcp://nonsense", "tcp://0.0.0.0:x", "26656", "tcp://0.0.0.0:0"}, good: []string{"tcp://0.0.0.0:26656", "0.0.0.0:26656", "tcp://:1"},
 		},
 		"api.grpc.address": {
 			place: "app.toml:grpc.address", bad: []string{"tcp://0.0.0.0:9090", "9090", "0.0.0.0:port"}, good: []string{"0.0.0.0:9090", ":9090"},

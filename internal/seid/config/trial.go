@@ -181,7 +181,7 @@ func (e *trialEdit) silencePeers() {
 }
 
 func (e *trialEdit) moveP2P(trial *Trial) {
-	if checkListen(withoutScheme(e.text(keyP2PAddress))) != nil {
+	if checkP2PListen(e.text(keyP2PAddress)) != nil {
 		trial.Settle = settleLonger
 		return
 	}
