@@ -24,6 +24,7 @@ var (
 	placeRawOverrides = Place{AppToml, "sei.raw-overrides"}
 	placeEngineMode   = Place{ConfigToml, "mode"}
 	placeMoniker      = Place{ConfigToml, "moniker"}
+	placeChainID      = Place{ClientToml, "chain-id"}
 )
 
 // Intent is what a node's configuration should become.
@@ -40,6 +41,12 @@ type Intent struct {
 	Incremental bool
 	// TargetVersion is the schema version; 0 means CurrentVersion.
 	TargetVersion int
+	// ChainID is the chain of the node. seid takes it from client.toml and refuses a
+	// genesis of another one; empty keeps what is there.
+	ChainID string
+	// KeepStateSync keeps the section statesync as it is where state sync is on: the node
+	// is about to fetch its first state, and the profile knows nothing of that.
+	KeepStateSync bool
 	// CPUs is what the node may use; 0 keeps seid's own sizes of worker pools.
 	CPUs int
 	// Defaults are the files as `seid init` of the node's version writes them for
@@ -131,6 +138,9 @@ func startOver(files Files, intent Intent) Files {
 			_ = out.set(place, value)
 		}
 	}
+	if section, ok := files.Config.get("statesync"); ok && intent.KeepStateSync && newView(files).flag("state_sync.enable") {
+		out.Config["statesync"] = cloneValue(section)
+	}
 	// The moniker is modelled, but it is the node's own and not a default.
 	if moniker, ok := files.lookup(placeMoniker); ok {
 		_ = out.set(placeMoniker, moniker)
@@ -176,7 +186,7 @@ func write(files *Files, key Key, value any) error {
 	return nil
 }
 
-// stamp writes the mode, the version and the moniker.
+// stamp writes the mode, the version, the moniker and the chain.
 func stamp(files *Files, intent Intent) error {
 	type entry struct {
 		place Place
@@ -189,6 +199,9 @@ func stamp(files *Files, intent Intent) error {
 	}
 	if intent.Moniker != "" {
 		entries = append(entries, entry{placeMoniker, intent.Moniker})
+	}
+	if intent.ChainID != "" && files.Client != nil {
+		entries = append(entries, entry{placeChainID, intent.ChainID})
 	}
 	if version := intent.TargetVersion; !intent.Incremental || version != 0 {
 		if version == 0 {

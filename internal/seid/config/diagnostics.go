@@ -65,6 +65,11 @@ func NewReport(files Files, facts Facts) Report {
 	return Report{Valid: !d.HasErrors(), Version: version, Mode: modeOf(files), Diagnostics: d}
 }
 
+// Unreadable reports on files that are no configuration at all.
+func Unreadable(err error) Report {
+	return Report{Version: CurrentVersion, Diagnostics: Diagnostics{{SeverityError, "files", err.Error()}}}
+}
+
 // modeOf is the mode that the engine noted, or else the consensus engine's.
 func modeOf(files Files) string {
 	for _, p := range []Place{placeMode, placeEngineMode} {

@@ -48,26 +48,46 @@ func sameValue(unified string, a, b any) bool {
 	return errA == nil && errB == nil && reflect.DeepEqual(canonicalA, canonicalB)
 }
 
-// NeedsRestart reports whether seid has to be started anew for any of the
-// changes to count. The engine's own notes and the settings of the command line
-// are no matter to a running node, and further peers can wait for its next start.
-// Its first ones cannot: a node without any would stay alone until then.
-func NeedsRestart(changed []ChangedKey) bool {
-	return slices.ContainsFunc(changed, func(c ChangedKey) bool {
-		switch {
-		case c.Place.File == ClientToml:
-			return false
-		case c.Place.File == AppToml && strings.HasPrefix(c.Place.Path, "sei."):
-			return false
-		case c.Key == keyPersistentPeers:
-			return isEmpty(c.Old) && !isEmpty(c.New)
-		case c.Key != "" && registry[c.Key].HotReload:
-			return false
-		}
-		return true
-	})
+// Running is what is known of the node that a change meets.
+type Running struct {
+	// InSync: the node keeps up with its chain.
+	InSync bool
+	// Synced: the node was in sync at least once, so it never syncs its state again.
+	Synced bool
 }
 
-const keyPersistentPeers = "network.p2p.persistent_peers"
+// RestartKeys are the changes that only a restart of seid brings into force. The engine's
+// own notes and the settings of the command line are no matter to a running node, and
+// further peers can wait for its next start. The first ones cannot, unless the node is in
+// sync without them: it would stay alone until then.
+func RestartKeys(changed []ChangedKey, node Running) []ChangedKey {
+	return slices.DeleteFunc(slices.Clone(changed), func(c ChangedKey) bool { return !needsRestart(c, node) })
+}
+
+// NeedsRestart reports whether seid has to be started anew for any of the changes to count.
+func NeedsRestart(changed []ChangedKey) bool { return len(RestartKeys(changed, Running{})) > 0 }
+
+func needsRestart(c ChangedKey, node Running) bool {
+	switch {
+	case c.Place.File == ClientToml:
+		return false
+	case c.Place.File == AppToml && strings.HasPrefix(c.Place.Path, "sei."):
+		return false
+	case c.Place.File == ConfigToml && strings.HasPrefix(c.Place.Path, "statesync."):
+		return !node.Synced
+	case c.Key == keyPersistentPeers:
+		return !node.InSync && isEmpty(c.Old) && !isEmpty(c.New)
+	case c.Key != "" && registry[c.Key].HotReload:
+		return false
+	}
+	return true
+}
+
+const (
+	keyPersistentPeers = "network.p2p.persistent_peers"
+	keyExternalAddress = "network.p2p.external_address"
+	keyRPCAddress      = "network.rpc.listen_address"
+	keyP2PAddress      = "network.p2p.listen_address"
+)
 
 func isEmpty(value any) bool { return value == nil || value == "" }

@@ -88,7 +88,9 @@ func SetStateSync(files Files, s StateSync) (Files, error) {
 		}
 	}
 	v := newView(out)
-	if ruleStateSync(v); v.found.HasErrors() {
+	ruleStateSync(v)
+	ruleStateSyncTimes(v)
+	if v.found.HasErrors() {
 		return Files{}, &ValidationError{Diagnostics: v.found}
 	}
 	return out, nil

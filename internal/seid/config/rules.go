@@ -22,6 +22,14 @@ var rules = []func(*view){
 	ruleSnapshots,
 	ruleEVM,
 	ruleSeed,
+	ruleGasPrices,
+	rulePeers,
+	ruleListenAddresses,
+	ruleLogLevel,
+	ruleIndexer,
+	ruleBackends,
+	ruleWriteModes,
+	ruleStateSyncTimes,
 }
 
 func ruleModeAndVersion(v *view) {
@@ -41,9 +49,6 @@ func ruleModeAndVersion(v *view) {
 }
 
 func ruleChain(v *view) {
-	if v.text("chain.min_gas_prices") == "" {
-		v.errorf("chain.min_gas_prices", "is empty: seid does not start without it, set for example 0.01usei")
-	}
 	if n, ok := v.integer("chain.concurrency_workers"); ok && n < -1 {
 		v.errorf("chain.concurrency_workers", "is %d: want -1 (no limit) or more", n)
 	}

@@ -96,6 +96,16 @@ func (t Tree) set(path string, value any) error {
 	return nil
 }
 
+// remove deletes the value or section at a dotted path, if it is there.
+func (t Tree) remove(path string) {
+	table := map[string]any(t)
+	steps := strings.Split(path, ".")
+	for _, step := range steps[:len(steps)-1] {
+		table, _ = table[step].(map[string]any)
+	}
+	delete(table, steps[len(steps)-1])
+}
+
 // leaves lists the paths of all values below the root, sorted.
 func (t Tree) leaves() []string {
 	var paths []string

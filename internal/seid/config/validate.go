@@ -13,6 +13,14 @@ type Facts struct {
 	// StateWithoutStore: there is committed state, and no state store was ever
 	// written beside it.
 	StateWithoutStore bool
+	// Defaults are the files that `seid init` of the node's version writes; nil: not known.
+	Defaults *Files
+	// BuildTags are what the node's seid was built with; nil: not known.
+	BuildTags []string
+}
+
+func (f Facts) lacksTag(tag string) bool {
+	return f.BuildTags != nil && !slices.Contains(f.BuildTags, tag)
 }
 
 // Validate checks files against the rules of the chain. Keys that the files do

@@ -27,6 +27,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot"
+	"github.com/sei-operator/sei-operator/internal/sidecar/trial"
 )
 
 // Config is what the handlers have to know of the node.
@@ -72,11 +73,15 @@ type InSync func(context.Context) error
 func All(cfg Config) ([]engine.Handler, InSync) {
 	n := nodeOf(cfg)
 	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address) }}
+	files.Trial = func(ctx context.Context, version string) (trial.Result, error) {
+		return trial.Ask(ctx, cfg.Home, version, trial.AskTimeout)
+	}
 	// Wherever the node's configuration of this moment says.
 	local := func() *rpc.Client { return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second)) }
 	running := &lifecycle.Tasks{
 		Node: n, Processes: process.Table{Home: cfg.Home}, RPC: local, StateSyncEnabled: files.StateSyncEnabled,
 	}
+	files.InSync = running.InSync
 	ceremony := &genesis.Tasks{Node: n, SetPeers: files.SetPeers, SetMoniker: files.SetMoniker, Moniker: files.Moniker}
 	snapshots := &snapshot.Tasks{
 		Node: n, CheckStopped: running.CheckStopped, UploadTimeout: cfg.UploadTimeout, Metrics: snapshot.NewMetrics(cfg.Registry),

@@ -38,8 +38,11 @@ func (p *ConfigApply) Validate() error {
 	if p.CPUs < 0 {
 		return api.InvalidField("cpus", "%d is negative", p.CPUs)
 	}
-	return optionalText("moniker", p.Moniker, maxMoniker)
+	return first(optionalText("moniker", p.Moniker, maxMoniker), optionalText("configHash", p.ConfigHash, maxConfigHash))
 }
+
+// maxConfigHash is longer than any digest in hex.
+const maxConfigHash = 200
 
 // ConfigChanges is the result of config-apply, config-patch and config-reload.
 type ConfigChanges struct {
@@ -77,6 +80,16 @@ func (p *ConfigPatch) Validate() error {
 
 // ConfigValidate asks whether the files on disk are a configuration seid can use.
 type ConfigValidate struct{}
+
+// ConfigTrial is what the result of config-validate tells beside its diagnostics.
+type ConfigTrial struct {
+	// Tried: seid of the version in the pod was started on the files.
+	Tried bool `json:"tried"`
+	// Skipped says why it was not; empty also when the files were refused before that.
+	Skipped string `json:"skipped,omitempty"`
+	// Replaced: the files failed, and the last good configuration was put in their place.
+	Replaced bool `json:"replaced,omitempty"`
+}
 
 // ConfigReload asks to change keys that need no restart.
 type ConfigReload struct {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -45,6 +46,9 @@ type Call struct {
 	// Quiet keeps the child's standard error out of every message, because it may
 	// hold a mnemonic.
 	Quiet bool
+	// Merge takes standard error for output too: not every version of seid writes its
+	// answers to standard output.
+	Merge bool
 }
 
 // Error is a run that did not end well.
@@ -76,6 +80,10 @@ func (r Runner) Run(ctx context.Context, call Call) ([]byte, error) {
 	cmd.Env = environment()
 	cmd.Stdin = strings.NewReader(call.Stdin)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if call.Merge {
+		both := io.MultiWriter(stdout, stderr)
+		cmd.Stdout, cmd.Stderr = both, both
+	}
 	cmd.WaitDelay = 5 * time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	// The kernel sends the death signal when the thread that started the child
