@@ -33,6 +33,8 @@ type Config struct {
 	Path string
 	// Handlers are the task types beside mark-ready and mark-not-ready.
 	Handlers []Handler
+	// Conditions decide about the gate; nil means that it opens whatever is there.
+	Conditions Conditions
 	// Clock, Log and Registry default to the real clock, the default logger and
 	// a registry of the engine's own.
 	Clock    clock.Clock
@@ -47,6 +49,7 @@ type Engine struct {
 	limit    int // of unfinished tasks
 	handlers map[api.TaskType]Handler
 	gate     gate
+	rules    Conditions
 	clock    clock.Clock
 	log      *slog.Logger
 	metrics  *metrics
@@ -83,6 +86,8 @@ func Open(cfg Config) (*Engine, error) {
 		queue:    newQueue(readOnlyTasks),
 		jobs:     map[string]*job{},
 		handlers: map[api.TaskType]Handler{},
+		rules:    cfg.Conditions,
+		gate:     gate{state: api.GateClosed, since: cfg.Clock.Now().UTC()},
 	}
 	if err := e.register(append(e.gateHandlers(), cfg.Handlers...)); err != nil {
 		return nil, err
@@ -116,9 +121,6 @@ func (e *Engine) register(handlers []Handler) error {
 	}
 	return nil
 }
-
-// Ready reports whether the gate is open.
-func (e *Engine) Ready() bool { return e.gate.open.Load() }
 
 // Ping tells whether the store can be read.
 func (e *Engine) Ping() error { return e.store.ping() }
