@@ -45,7 +45,7 @@ func gateCommand() *cobra.Command {
 			if !cmd.Flags().Changed("home") {
 				home = cmp.Or(homeIn(args), home)
 			}
-			err := newGate(port, home, args[0]).Run(cmd.Context(), args, okExit...)
+			err := newGate(cmd.Context(), port, home, args[0]).Run(cmd.Context(), args, okExit...)
 			exit, ended := errors.AsType[*gate.ExitError](err)
 			switch {
 			case ended:
@@ -64,13 +64,15 @@ func gateCommand() *cobra.Command {
 	return cmd
 }
 
-func newGate(port int, home, seid string) gate.Gate {
+func newGate(ctx context.Context, port int, home, seid string) gate.Gate {
 	log := newLogger()
 	debug.SetMemoryLimit(gateMemory)
 	debug.SetGCPercent(20)
-	releaseStartupPages(log)
+	trim(log)
+	go trimUntil(ctx, log)
 	version := seidVersion(seid)
 	return gate.Gate{
+		Running: func() { trim(log) },
 		Sidecar: fmt.Sprintf("http://127.0.0.1:%d", port), Home: home, Log: log, Stdout: os.Stdout, Stderr: os.Stderr,
 		Rules: gate.Rules{
 			ConfigHash: func() (string, error) {

@@ -94,7 +94,8 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	go stand.Run(ctx)
 	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
 
-	releaseStartupPages(log)
+	trim(log)
+	go trimUntil(ctx, log)
 
 	// Tasks are told first, so that long polls end and requests can drain.
 	stop := context.AfterFunc(ctx, tasks.Stop)

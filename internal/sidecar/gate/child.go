@@ -94,6 +94,9 @@ func (c *child) watch(signals <-chan os.Signal) end {
 	}()
 	tick := time.NewTicker(orderEvery)
 	defer tick.Stop()
+	if c.Running != nil {
+		c.Running()
+	}
 	for {
 		select {
 		case s := <-signals:

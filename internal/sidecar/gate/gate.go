@@ -46,6 +46,8 @@ type Gate struct {
 	Rules Rules
 	// WhileWaiting, when set, is called on every poll while seid does not run.
 	WhileWaiting func(context.Context)
+	// Running, when set, is called once seid runs: from then on the gate does next to nothing.
+	Running func()
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
