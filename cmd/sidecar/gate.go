@@ -28,7 +28,7 @@ const (
 const flagOKExit = "ok-exit"
 
 // gateMemory is a soft limit. The gate is there for as long as seid and shares its memory.
-const gateMemory = 8 << 20
+const gateMemory = 16 << 20
 
 func gateCommand() *cobra.Command {
 	var port int
@@ -67,7 +67,6 @@ func gateCommand() *cobra.Command {
 func newGate(ctx context.Context, port int, home, seid string) gate.Gate {
 	log := newLogger()
 	debug.SetMemoryLimit(gateMemory)
-	debug.SetGCPercent(20)
 	trim(log)
 	go trimUntil(ctx, log)
 	version := seidVersion(seid)
