@@ -181,6 +181,9 @@ func (j *journal) takeOver(ctx context.Context, tick *time.Ticker) error {
 	}
 	j.record = supervision.Record{State: api.SeidWaiting, Since: j.now().UTC(), Starts: before.Starts, LastExit: before.LastExit}
 	j.save()
+	if err := supervision.Reserve(j.Home); err != nil {
+		j.Log.Warn("the end of seid may not be recorded when the disk is full", "error", err)
+	}
 	return nil
 }
 

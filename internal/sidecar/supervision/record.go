@@ -74,9 +74,6 @@ func read(home string) (Record, error) {
 	return r, err
 }
 
-// Write replaces the record. Only the gate does.
-func Write(home string, r Record) error { return Save(home, recordName, r) }
-
 // Identity tells the process from every other since the machine started; empty unless
 // it runs. It is that of process.Node.
 func (r Record) Identity() string {
