@@ -35,7 +35,7 @@ func seidVersion(path string) func(context.Context) (string, error) {
 func askVersion(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "version") //nolint:gosec // the node's own binary
+	cmd := exec.CommandContext(ctx, path, "version")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput() // older versions write it to their standard error
 	if err != nil {

@@ -76,7 +76,7 @@ func (c *child) upgradeInfo() *api.Upgrade {
 	if err != nil || info.ModTime().Before(c.started.Add(-fileClock)) || info.Size() > maxUpgradeInfo {
 		return nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(path) //nolint:gosec // in the home we were given
 	if err != nil {
 		return nil
 	}

@@ -34,7 +34,7 @@ func Save(home, name string, content any) error {
 	if err := os.MkdirAll(filepath.Join(home, dirName), 0o750); err != nil {
 		return fmt.Errorf("making the sidecar's directory: %w", err)
 	}
-	return durable.WriteFile(Path(home, name), append(data, '\n'), 0o640)
+	return durable.WriteFile(Path(home, name), append(data, '\n'), 0o600)
 }
 
 // Load reads a file of the sidecar's own; what is not there leaves content as it is.

@@ -19,7 +19,7 @@ func Watch(home string) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Join(home, dirName), 0o750); err != nil {
 		return nil, fmt.Errorf("making the sidecar's directory: %w", err)
 	}
-	f, err := os.OpenFile(Path(home, lockName), os.O_CREATE|os.O_RDWR, 0o640)
+	f, err := os.OpenFile(Path(home, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the gate's lock: %w", err)
 	}
@@ -60,7 +60,7 @@ func NoteOutput(home string, at time.Time) error {
 	path := Path(home, outputName)
 	err := os.Chtimes(path, at, at)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = os.WriteFile(path, nil, 0o640)
+		err = os.WriteFile(path, nil, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("noting the output of seid: %w", err)

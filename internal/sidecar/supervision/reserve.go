@@ -33,7 +33,7 @@ func Reserve(home string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == reserveSize {
 		return nil
 	}
-	if err := os.WriteFile(path, make([]byte, reserveSize), 0o640); err != nil {
+	if err := os.WriteFile(path, make([]byte, reserveSize), 0o600); err != nil {
 		_ = os.Remove(path) // half of it is of no use
 		return fmt.Errorf("keeping room for the record of the process: %w", err)
 	}

@@ -113,13 +113,18 @@ func (h *Harness) run(tb testing.TB, id string, handler engine.Handler, params s
 	return raw, err
 }
 
+// Submitted says when a task was submitted that is to be run later.
+func (h *Harness) Submitted(id string, at time.Time) {
+	if h.submitted == nil {
+		h.submitted = map[string]time.Time{}
+	}
+	h.submitted[id] = at
+}
+
 // submittedAt is when a task was submitted: a run after a crash keeps the time of the first.
 func (h *Harness) submittedAt(id string) time.Time {
 	if _, known := h.submitted[id]; !known {
-		if h.submitted == nil {
-			h.submitted = map[string]time.Time{}
-		}
-		h.submitted[id] = time.Now()
+		h.Submitted(id, time.Now())
 	}
 	return h.submitted[id]
 }

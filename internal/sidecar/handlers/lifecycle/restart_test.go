@@ -21,7 +21,7 @@ func TestStop_RetriedWhileTheNodeCloses_SendsNoSecondSignal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.tasks.Timing.Stop = closing / 4
-			code := func() int { return 0 }
+			var code func() int
 			if behindAGate {
 				p := f.pod("closing")
 				p.running(1)
@@ -70,9 +70,11 @@ func TestRestart_RetriedWhileTheNodeLoads_IsOneRestart(t *testing.T) {
 			f.setHash("B")
 			t.Setenv("FAKE_NODE", "loading")
 			f.while = func() bool { return p.record().Starts < 2 } // the new one does not answer
-			_, err := f.Run(t, api.RestartSeid, params)
-			handlertest.WantError(t, err, api.CodeUnavailable, "made no progress")
+			giveUp, end := f.begin(uuid.NewString(), params)
 			loading := p.running(2)
+			giveUp()
+			<-end
+			f.Context = nil
 			for range 3 {
 				_, err := f.Run(t, api.RestartSeid, params)
 				handlertest.WantError(t, err, api.CodeUnavailable, "made no progress")
@@ -116,12 +118,12 @@ func TestRestart_NodeThatUsesItsCPU_IsWaitedFor(t *testing.T) {
 	f.hash = "B"
 	p := f.pod("busy")
 	p.running(1)
-	f.tasks.Timing.Stall = time.Second
+	f.tasks.Timing.Stall = 2 * time.Second
 	_, end := f.begin(uuid.NewString(), `{"configHash":"B"}`)
 	select {
 	case got := <-end:
 		t.Fatalf("gave up on a node that loads: %v", got.err)
-	case <-time.After(4 * time.Second):
+	case <-time.After(5 * time.Second):
 	}
 	f.serve(true)
 	if got := <-end; got.err != nil {
@@ -133,6 +135,7 @@ func TestRestart_NodeThatUsesItsCPU_IsWaitedFor(t *testing.T) {
 func TestRestart_OfANodeWithoutRPC_IsDoneWhenItLives(t *testing.T) {
 	f := newFixture(t)
 	f.noRPC = true
+	f.tasks.Timing.Stall = time.Hour
 	p := f.pod("polite")
 	first := p.running(1)
 	p.await("old enough", func(r supervision.Record) bool { return time.Since(r.Since) > f.tasks.Timing.Alive })
@@ -145,20 +148,29 @@ func TestRestart_OfANodeWithoutRPC_IsDoneWhenItLives(t *testing.T) {
 	}
 }
 
+// A request that had to wait for its turn while the node was started anew.
 func TestRestart_ProcessYoungerThanTheRequest_IsLeftAlone(t *testing.T) {
-	f := newFixture(t)
-	id := uuid.NewString()
-	_, err := f.RunAs(t, id, api.RestartSeid, `{}`) // asked for while there is none
-	handlertest.WantError(t, err, api.CodeUnavailable, "did not come back")
-	f.serve(true)
-	f.due = []string{"app.toml:x"}
-	p := f.pod("polite")
-	first := p.running(1)
-	if _, err := f.RunAs(t, id, api.RestartSeid, `{}`); err != nil {
-		t.Fatal(err)
-	}
-	if now := p.record(); now.Identity() != first.Identity() {
-		t.Errorf("%+v, then %+v", first, now)
+	for name, behindAGate := range map[string]bool{"gate": true, "older pod": false} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			id := uuid.NewString()
+			f.Submitted(id, time.Now().Add(-time.Second))
+			f.serve(true)
+			f.due = []string{"app.toml:x"}
+			var still func() bool
+			if behindAGate {
+				p := f.pod("polite")
+				first := p.running(1)
+				still = func() bool { return p.record().Identity() == first.Identity() && p.record().TermAt == nil }
+			} else {
+				cmd := f.start("polite")
+				still = func() bool { return alive(cmd) }
+			}
+			raw, err := f.RunAs(t, id, api.RestartSeid, `{}`)
+			if err != nil || string(raw) != `{"rpcServing":true,"alreadyRunning":true}` || !still() {
+				t.Errorf("restart = %s, %v; left alone: %t", raw, err, still())
+			}
+		})
 	}
 }
 
