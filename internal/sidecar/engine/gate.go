@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -103,7 +102,7 @@ func (e *Engine) gateHandlers() []Handler {
 func (e *Engine) open(ctx context.Context, p wire.MarkReady) error {
 	var opening api.Opening
 	if e.rules == nil && p.Expect != nil {
-		return api.Terminal(api.CodePrecondition, errors.New("nothing is known here of what is expected"))
+		opening = api.Opening{ConfigHash: p.Expect.ConfigHash, ConsensusAddress: p.Expect.ConsensusAddress}
 	}
 	if e.rules != nil {
 		var err error
