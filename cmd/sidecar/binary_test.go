@@ -112,7 +112,7 @@ func gatePort(s *crashtest.Sidecar) string {
 
 func TestGate_OpensWhenTheSidecarIsMarkedReady(t *testing.T) {
 	s := crashtest.Start(t, t.TempDir())
-	cmd := exec.CommandContext(t.Context(), crashtest.Binary(t), "gate", "--", "sh", "-c", "echo passed $0 $$; exit 130", "with an argument")
+	cmd := exec.CommandContext(t.Context(), crashtest.Binary(t), "gate", "--", "sh", "-c", "echo passed $0 $PPID; exit 130", "with an argument")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), gatePort(s)}
 	var out bytes.Buffer
 	cmd.Stdout = &out
@@ -121,7 +121,7 @@ func TestGate_OpensWhenTheSidecarIsMarkedReady(t *testing.T) {
 	}
 	s.Run(api.MarkReady, nil)
 	err := cmd.Wait()
-	// The command's own end is the gate's end, and it kept the process id.
+	// The command's own end is the gate's end, and the gate is its parent.
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 130 {
 		t.Errorf("ended with %v", err)
 	}

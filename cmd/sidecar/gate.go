@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sei-operator/sei-operator/internal/sidecar/configstate"
 	"github.com/sei-operator/sei-operator/internal/sidecar/gate"
 )
 
@@ -23,23 +27,25 @@ const (
 // flagOKExit makes a Job succeed when seid ends at its halt height.
 const flagOKExit = "ok-exit"
 
+// gateMemory is a soft limit. The gate is there for as long as seid and shares its memory.
+const gateMemory = 16 << 20
+
 func gateCommand() *cobra.Command {
 	var port int
+	var home string
 	var okExit []int
 	cmd := &cobra.Command{
 		Use:   "gate -- COMMAND [ARG...]",
-		Short: "Wait until the sidecar of this pod says go, then become COMMAND",
+		Short: "Wait until the sidecar of this pod says go, then run COMMAND and watch over it",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := portFromEnv(cmd, &port, os.LookupEnv); err != nil {
 				return err
 			}
-			g := gate.Gate{HealthURL: fmt.Sprintf("http://127.0.0.1:%d/v0/healthz", port), Log: newLogger()}
-			pass := g.Pass
-			if cmd.Flags().Changed(flagOKExit) {
-				pass = func(ctx context.Context, argv []string) error { return g.Run(ctx, argv, okExit...) }
+			if !cmd.Flags().Changed("home") {
+				home = cmp.Or(homeIn(args), home)
 			}
-			err := pass(cmd.Context(), args)
+			err := newGate(cmd.Context(), port, home, args[0]).Run(cmd.Context(), args, okExit...)
 			exit, ended := errors.AsType[*gate.ExitError](err)
 			switch {
 			case ended:
@@ -53,6 +59,50 @@ func gateCommand() *cobra.Command {
 		},
 	}
 	addPortFlag(cmd, &port)
-	cmd.Flags().IntSliceVar(&okExit, flagOKExit, nil, "exit codes of COMMAND that count as success too; COMMAND then runs as a child")
+	cmd.Flags().StringVar(&home, "home", os.Getenv(envHome), "the node's home directory; what COMMAND has as --home if not given ($"+envHome+")")
+	cmd.Flags().IntSliceVar(&okExit, flagOKExit, nil, "exit codes of COMMAND that count as success too, unless somebody asked it to end")
 	return cmd
+}
+
+func newGate(ctx context.Context, port int, home, seid string) gate.Gate {
+	log := newLogger()
+	debug.SetMemoryLimit(gateMemory)
+	trim(log)
+	go trimUntil(ctx, log)
+	version := seidVersion(seid)
+	return gate.Gate{
+		Running: func() { trim(log) },
+		Sidecar: fmt.Sprintf("http://127.0.0.1:%d", port), Home: home, Log: log, Stdout: os.Stdout, Stderr: os.Stderr,
+		Rules: gate.Rules{
+			ConfigHash: func() (string, error) {
+				state, err := configstate.Read(home)
+				return state.ConfigHash, err
+			},
+			MayStart: func(ctx context.Context) error {
+				if home == "" {
+					return nil
+				}
+				// A binary that does not tell its version may start on files that nobody named.
+				v, unknown := version(ctx)
+				if err := configstate.MayStart(home, v); err != nil {
+					return errors.Join(err, unknown)
+				}
+				return nil
+			},
+			Starting: func() error { return configstate.Started(home) },
+		},
+	}
+}
+
+// homeIn is the --home of a command.
+func homeIn(argv []string) string {
+	for i, arg := range argv {
+		if value, ok := strings.CutPrefix(arg, "--home="); ok {
+			return value
+		}
+		if arg == "--home" && i+1 < len(argv) {
+			return argv[i+1]
+		}
+	}
+	return ""
 }

@@ -17,8 +17,10 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/configstate"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers"
+	"github.com/sei-operator/sei-operator/internal/sidecar/opening"
 	"github.com/sei-operator/sei-operator/internal/sidecar/server"
 	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
 )
@@ -76,19 +78,24 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	nodeTasks, inSync := handlers.All(nodeConfig(s, registry))
+	rules := conditions(s, log)
 	tasks, err := engine.Open(engine.Config{
-		Path: filepath.Join(s.Home, storeName), Handlers: nodeTasks, Log: log, Registry: registry,
+		Path: filepath.Join(s.Home, storeName), Handlers: nodeTasks, Conditions: rules, Log: log, Registry: registry,
 	})
 	if err != nil {
 		return err
 	}
+	stand := &opening.Stand{Conditions: rules, Open: tasks.OpenStanding}
 	handler := server.New(server.Config{
 		Tasks: tasks, Auth: authenticator(ctx, s), Identity: server.Identity{Node: s.Node, PodUID: s.PodUID},
 		NodeID: server.NodeIDFrom(s.Home), InSync: inSync, Version: buildVersion(), Registry: registry, Log: log,
+		Gate: func(address string) api.GateAnswer { return opening.Answer(tasks.Gate(), address) }, Heard: stand.Heard,
 	})
+	go stand.Run(ctx)
 	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
 
-	releaseStartupPages(log)
+	trim(log)
+	go trimUntil(ctx, log)
 
 	// Tasks are told first, so that long polls end and requests can drain.
 	stop := context.AfterFunc(ctx, tasks.Stop)
@@ -97,6 +104,25 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), taskGrace)
 	defer cancel()
 	return errors.Join(serveErr, tasks.Close(bounded))
+}
+
+// conditions are those under which the gate opens.
+func conditions(s settings, log *slog.Logger) *opening.Conditions {
+	version := seidVersion(s.Seid)
+	return &opening.Conditions{
+		Home: s.Home, TemplateHash: s.TemplateHash, Clock: clock.RealClock{}, Log: log,
+		ConfigHash: func() (string, error) {
+			state, err := configstate.Read(s.Home)
+			return state.ConfigHash, err
+		},
+		MayStart: func(ctx context.Context) error {
+			v, err := version(ctx)
+			if err != nil {
+				return err
+			}
+			return configstate.MayStart(s.Home, v)
+		},
+	}
 }
 
 func authenticator(ctx context.Context, s settings) auth.Authenticator {

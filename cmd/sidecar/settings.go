@@ -38,6 +38,7 @@ const (
 	envNodeNamespace   = "SEI_NODE_NAMESPACE"
 	envNodeName        = "SEI_NODE_NAME"
 	envPodUID          = "SEI_POD_UID"
+	envTemplateHash    = "SEI_POD_TEMPLATE_HASH"
 	envKeyringBackend  = "SEI_KEYRING_BACKEND"
 	envKeyringDir      = "SEI_KEYRING_DIR"
 	envKeyringPassword = "SEI_KEYRING_PASSPHRASE" //nolint:gosec // the name of a variable
@@ -76,6 +77,8 @@ type settings struct {
 	APICA     string
 	Node      string
 	PodUID    string
+	// TemplateHash names the pod's template; empty when it is not known.
+	TemplateHash string
 
 	KeyringBackend    string
 	KeyringDir        string
@@ -188,6 +191,7 @@ func (s *settings) readAuth(env *environment, port int) {
 		s.Node = namespace + "/" + name
 	}
 	s.PodUID = env.get(envPodUID)
+	s.TemplateHash = env.get(envTemplateHash)
 	if s.AuthMode == modeKubernetes {
 		s.readKubernetes(env)
 	}

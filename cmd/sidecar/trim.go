@@ -2,12 +2,15 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // releaseStartupPages takes the binary's own code out of this process's memory
@@ -29,6 +32,30 @@ func releaseStartupPages(log *slog.Logger) {
 	for _, area := range readOnlyAreas(maps, self) {
 		// Advice only: a kernel that declines changes nothing.
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, area.start, area.end-area.start, syscall.MADV_DONTNEED)
+	}
+}
+
+// trimEvery is how often an idle process gives back what it does not use.
+const trimEvery = time.Minute
+
+// trim gives back memory that is not in use.
+func trim(log *slog.Logger) {
+	debug.FreeOSMemory()
+	releaseStartupPages(log)
+}
+
+// trimUntil trims every now and then: each request and each poll brings back some of the
+// binary, a little at a time, and most of it is not needed again.
+func trimUntil(ctx context.Context, log *slog.Logger) {
+	tick := time.NewTicker(trimEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			trim(log)
+		}
 	}
 }
 

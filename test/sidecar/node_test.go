@@ -109,6 +109,12 @@ func (n *node) peer() string { return fmt.Sprintf("%s@127.0.0.1:%d", n.nodeID, n
 // configure applies a mode with the addresses of this node.
 func (n *node) configure(mode string, overrides map[string]string) {
 	n.t.Helper()
+	n.configureAs("", mode, overrides)
+}
+
+// configureAs is configure for a configuration with a name.
+func (n *node) configureAs(hash, mode string, overrides map[string]string) {
+	n.t.Helper()
 	all := map[string]string{
 		"network.rpc.listen_address":     fmt.Sprintf("tcp://127.0.0.1:%d", n.rpcPort),
 		"network.p2p.listen_address":     fmt.Sprintf("tcp://127.0.0.1:%d", n.p2pPort),
@@ -122,7 +128,7 @@ func (n *node) configure(mode string, overrides map[string]string) {
 		"logging.level":                  "info",
 	}
 	maps.Copy(all, overrides)
-	do[wire.ConfigChanges](n, api.ConfigApply, wire.ConfigApply{Mode: mode, Overrides: all, Moniker: n.name})
+	do[wire.ConfigChanges](n, api.ConfigApply, wire.ConfigApply{Mode: mode, Overrides: all, Moniker: n.name, ConfigHash: hash})
 	do[any](n, api.ConfigValidate, nil)
 }
 

@@ -1,6 +1,7 @@
 package sidecar_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -23,7 +24,7 @@ type pod struct {
 	t      testing.TB
 	stop   context.CancelFunc
 	gone   chan struct{}
-	starts chan int // the process id of every start
+	starts chan int // the gate's process id at every start
 	exits  chan int // the exit code of every end
 	once   sync.Once
 }
@@ -41,6 +42,8 @@ type podSpec struct {
 	restart bool
 	// gate and args are added to `sidecar gate` and `seid start`.
 	gate, args []string
+	// seid stands in for the chain binary.
+	seid string
 }
 
 // run starts the pod without opening the gate.
@@ -54,7 +57,7 @@ func (n *node) run(spec podSpec) {
 		n.t.Fatal(err)
 	}
 	command := slices.Concat([]string{"gate", "--port", strconv.Itoa(n.port)}, spec.gate,
-		[]string{"--", handlertest.SeidPath(n.t), "start", "--home", n.home}, spec.args)
+		[]string{"--", cmp.Or(spec.seid, handlertest.SeidPath(n.t)), "start", "--home", n.home}, spec.args)
 	binary := crashtest.Binary(n.t)
 	go func() {
 		defer close(p.gone)
@@ -81,7 +84,9 @@ func (p *pod) life(ctx context.Context, binary string, command []string, home st
 	cmd := exec.CommandContext(ctx, binary, command...)
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	// The end of a container is the end of all that is in it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Start(); err != nil {
 		p.t.Errorf("starting the node: %v", err)
 		return

@@ -132,20 +132,13 @@ func servesHome(args [][]byte, home string) bool {
 	return true
 }
 
-// startTime reads when a process began, in clock ticks, from its stat line. The
-// command in parentheses may hold anything, so fields count from its end.
+// startTime reads when a process began, in clock ticks.
 func startTime(root string, pid int) (ticks string, alive bool) {
-	const state, started = 0, 19
-	stat, err := read(filepath.Join(root, strconv.Itoa(pid)), "stat")
-	if err != nil {
+	fields, alive := stat(root, pid)
+	if !alive {
 		return "", false
 	}
-	_, rest, found := bytes.Cut(stat[max(bytes.LastIndexByte(stat, ')'), 0):], []byte(") "))
-	fields := strings.Fields(string(rest))
-	if !found || len(fields) <= started || fields[state] == "Z" || fields[state] == "X" {
-		return "", false
-	}
-	return fields[started], true
+	return fields[fieldStarted], true
 }
 
 func read(dir, name string) ([]byte, error) {

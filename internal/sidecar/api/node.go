@@ -237,3 +237,21 @@ type Disk struct {
 	// Used is what the home itself takes; 0 until it was measured.
 	Used int64 `json:"used,omitempty"`
 }
+
+// PathGate is where the gate asks, over loopback, whether seid may start.
+const PathGate = "/v0/gate"
+
+// GateAddressParam is the query parameter in which the gate names the address that seid
+// would sign with: empty when it signs with none, GateAddressUnknown when it would sign and
+// the key cannot be read.
+const (
+	GateAddressParam   = "address"
+	GateAddressUnknown = "unknown"
+)
+
+// GateAnswer is the body of GET /v0/gate. It is public and holds no more than a word.
+type GateAnswer struct {
+	State GateState `json:"state"`
+	// Refusal says why seid must not start although the gate is open.
+	Refusal string `json:"refusal,omitempty"`
+}

@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 const (
@@ -34,8 +33,8 @@ type Config struct {
 	Path string
 	// Handlers are the task types beside mark-ready and mark-not-ready.
 	Handlers []Handler
-	// MayOpen says why a mark-ready must not open the gate; nil opens it always.
-	MayOpen func(wire.MarkReady) error
+	// Conditions decide about the gate; nil means that it opens whatever is there.
+	Conditions Conditions
 	// Clock, Log and Registry default to the real clock, the default logger and
 	// a registry of the engine's own.
 	Clock    clock.Clock
@@ -50,7 +49,7 @@ type Engine struct {
 	limit    int // of unfinished tasks
 	handlers map[api.TaskType]Handler
 	gate     gate
-	mayOpen  func(wire.MarkReady) error
+	rules    Conditions
 	clock    clock.Clock
 	log      *slog.Logger
 	metrics  *metrics
@@ -82,12 +81,13 @@ func Open(cfg Config) (*Engine, error) {
 	e := &Engine{
 		keep:     defaultRetention,
 		limit:    maxUnfinished,
-		mayOpen:  cfg.MayOpen,
 		clock:    cfg.Clock,
 		log:      cmp.Or(cfg.Log, slog.Default()),
 		queue:    newQueue(readOnlyTasks),
 		jobs:     map[string]*job{},
 		handlers: map[api.TaskType]Handler{},
+		rules:    cfg.Conditions,
+		gate:     gate{state: api.GateClosed, since: cfg.Clock.Now().UTC()},
 	}
 	if err := e.register(append(e.gateHandlers(), cfg.Handlers...)); err != nil {
 		return nil, err
@@ -121,9 +121,6 @@ func (e *Engine) register(handlers []Handler) error {
 	}
 	return nil
 }
-
-// Ready reports whether the gate is open.
-func (e *Engine) Ready() bool { return e.gate.open.Load() }
 
 // Ping tells whether the store can be read.
 func (e *Engine) Ping() error { return e.store.ping() }

@@ -3,7 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
+	"sync"
+	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
@@ -12,9 +13,73 @@ import (
 // groupGate keeps mark-ready and mark-not-ready in the order of submission.
 const groupGate Group = "gate"
 
+// Conditions are what the engine asks about the node before it moves the gate.
+type Conditions interface {
+	// Check says what the gate is opened for, or why it must not be opened.
+	Check(ctx context.Context, p wire.MarkReady) (api.Opening, error)
+	// Permit leaves the permission that came with an opening, or revokes an earlier one
+	// when none came.
+	Permit(p wire.MarkReady, o api.Opening) error
+	// Revoke revokes a permission.
+	Revoke() error
+	// Refusal says why seid is not started although the gate is open.
+	Refusal() string
+}
+
 // gate is the one thing the engine knows about a node: whether it may start.
 // It lives in memory, so that every new process begins with a closed gate.
-type gate struct{ open atomic.Bool }
+type gate struct {
+	mu     sync.Mutex
+	state  api.GateState
+	since  time.Time
+	opened *api.Opening
+}
+
+func (g *gate) move(to api.GateState, at time.Time, opened *api.Opening) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state != to {
+		g.since = at
+	}
+	g.state, g.opened = to, opened
+}
+
+func (g *gate) look() api.Gate {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	since := g.since
+	view := api.Gate{State: g.state, Since: &since}
+	if g.opened != nil {
+		opened := *g.opened
+		view.Opened = &opened
+	}
+	return view
+}
+
+// Ready reports whether the gate is open.
+func (e *Engine) Ready() bool { return e.gate.look().State == api.GateOpen }
+
+// Gate is the gate as the node document shows it.
+func (e *Engine) Gate() api.Gate {
+	view := e.gate.look()
+	if e.rules != nil && view.State == api.GateOpen {
+		view.Refusal = e.rules.Refusal()
+	}
+	return view
+}
+
+// OpenStanding opens a gate that nobody has moved yet, on the permission of an operator that
+// is not heard of. It reports whether it did.
+func (e *Engine) OpenStanding(o api.Opening) bool {
+	e.write.Lock()
+	defer e.write.Unlock()
+	if e.gate.look().State != api.GateClosed || e.ctx.Err() != nil {
+		return false
+	}
+	o.ByPermission = true
+	e.gate.move(api.GateOpen, e.clock.Now().UTC(), &o)
+	return true
+}
 
 func isGateTask(t api.TaskType) bool { return t == api.MarkReady || t == api.MarkNotReady }
 
@@ -22,19 +87,34 @@ func (e *Engine) gateHandlers() []Handler {
 	type none struct{}
 	groups := []Group{groupGate}
 	return []Handler{
-		NewHandler(api.MarkReady, groups, func(_ context.Context, _ Task, p wire.MarkReady) (any, error) {
-			if e.mayOpen != nil {
-				if err := e.mayOpen(p); err != nil {
-					return nil, err
-				}
-			}
-			e.gate.open.Store(true)
-			return nil, nil
+		NewHandler(api.MarkReady, groups, func(ctx context.Context, _ Task, p wire.MarkReady) (any, error) {
+			return nil, e.open(ctx, p)
 		}),
 		NewHandler(api.MarkNotReady, groups, func(context.Context, Task, none) (any, error) {
 			return nil, e.hold()
 		}),
 	}
+}
+
+// open opens the gate if what the caller expects is what is there. Otherwise it stays as
+// it is. The permission comes first: one that must not be used any more is gone before seid
+// may start.
+func (e *Engine) open(ctx context.Context, p wire.MarkReady) error {
+	var opening api.Opening
+	if e.rules == nil && p.Expect != nil {
+		opening = api.Opening{ConfigHash: p.Expect.ConfigHash, ConsensusAddress: p.Expect.ConsensusAddress}
+	}
+	if e.rules != nil {
+		var err error
+		if opening, err = e.rules.Check(ctx, p); err != nil {
+			return err
+		}
+		if err := e.rules.Permit(p, opening); err != nil {
+			return storeError("storing the permission", err)
+		}
+	}
+	e.gate.move(api.GateOpen, e.clock.Now().UTC(), &opening)
+	return nil
 }
 
 // hold closes the gate. The mark-ready tasks that opened it are forgotten, so
@@ -43,6 +123,11 @@ func (e *Engine) gateHandlers() []Handler {
 func (e *Engine) hold() error {
 	e.write.Lock()
 	defer e.write.Unlock()
+	if e.rules != nil {
+		if err := e.rules.Revoke(); err != nil {
+			return storeError("revoking the permission", err)
+		}
+	}
 	var spent []string
 	unreadable, err := e.store.each(func(r row) {
 		if r.Type == api.MarkReady && r.Status.Terminal() {
@@ -58,6 +143,6 @@ func (e *Engine) hold() error {
 	if err := e.store.remove(spent...); err != nil {
 		return storeError(fmt.Sprintf("forgetting %d approvals", len(spent)), err)
 	}
-	e.gate.open.Store(false)
+	e.gate.move(api.GateHeld, e.clock.Now().UTC(), nil)
 	return nil
 }

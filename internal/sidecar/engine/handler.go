@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
@@ -27,6 +28,8 @@ const (
 type Task struct {
 	ID  string
 	Run int
+	// SubmittedAt is when this run was asked for.
+	SubmittedAt time.Time
 	// Progress reports how far the task has come; it may be called often.
 	Progress func(api.Progress)
 	Records  Records

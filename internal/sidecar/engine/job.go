@@ -92,10 +92,11 @@ func (e *Engine) call(j *job) (result any, err error) {
 		}
 	}()
 	return j.handler.Run(j.ctx, Task{
-		ID:       j.row.ID,
-		Run:      j.row.Run,
-		Progress: func(p api.Progress) { j.progress.Store(&p) },
-		Records:  boltRecords{e.store},
+		ID:          j.row.ID,
+		Run:         j.row.Run,
+		SubmittedAt: j.row.SubmittedAt,
+		Progress:    func(p api.Progress) { j.progress.Store(&p) },
+		Records:     boltRecords{e.store},
 	}, j.row.Params)
 }
 

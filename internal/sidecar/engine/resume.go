@@ -16,9 +16,14 @@ type stale struct {
 	rows []row
 	// hold is the newest mark-not-ready, whatever became of it.
 	hold uint64
+	// approval is the newest mark-ready that was carried out, or may yet be.
+	approval uint64
 	// unreadable rows may hide a hold.
 	unreadable int
 }
+
+// held reports whether the last move of the gate was to hold it.
+func (s stale) held() bool { return s.hold > s.approval }
 
 // superseded reports whether a mark-ready must not be run again, because a hold
 // came after it, or may have.
@@ -40,6 +45,9 @@ func (e *Engine) resume() error {
 				return err
 			}
 		}
+	}
+	if left.held() {
+		e.gate.move(api.GateHeld, e.clock.Now().UTC(), nil)
 	}
 	e.write.Lock()
 	defer e.write.Unlock()
@@ -72,6 +80,9 @@ func (e *Engine) leftBehind() (stale, error) {
 	left.unreadable, err = e.store.each(func(r row) {
 		if r.Type == api.MarkNotReady {
 			left.hold = max(left.hold, r.Seq)
+		}
+		if r.Type == api.MarkReady && r.Status != api.TaskFailed {
+			left.approval = max(left.approval, r.Seq)
 		}
 		if r.Status == api.TaskRunning {
 			left.rows = append(left.rows, r)

@@ -1,83 +1,197 @@
-// Package gate holds a command back until the sidecar beside it says go, and
-// then becomes that command. It must work in an image without a shell.
+// Package gate is the parent of the chain process. It holds seid back until the sidecar
+// beside it says go and the key and the configuration are those that were agreed to, starts
+// it, passes on what it writes, asks it to end at most once, and records its life on the
+// volume. It must work in an image without a shell, and it is always there: no more enters
+// than that needs.
 package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
 )
 
 const (
 	pollEvery    = 500 * time.Millisecond
 	probeTimeout = 2 * time.Second
+	// orderEvery is how often the gate looks for an order to end seid.
+	orderEvery = 250 * time.Millisecond
+	// outputEvery is how often output is noted for those who wait for progress.
+	outputEvery = 10 * time.Second
+	// drainOutput is how long what a process left in its pipes is waited for.
+	drainOutput = 2 * time.Second
 )
 
 // Gate is a closed gate.
 type Gate struct {
-	// HealthURL answers 200 when the gate is open.
-	HealthURL string
-	Log       *slog.Logger
+	// Sidecar is the address of the sidecar, such as http://127.0.0.1:7777.
+	Sidecar string
+	// Home is the node's home; without one nothing is recorded and no key is compared.
+	Home string
+	Log  *slog.Logger
+	// Stdout and Stderr get what the command writes.
+	Stdout, Stderr io.Writer
+	// Rules are asked before seid is started.
+	Rules Rules
+	// WhileWaiting, when set, is called on every poll while seid does not run.
+	WhileWaiting func(context.Context)
+	// Running, when set, is called once seid runs: from then on the gate does next to nothing.
+	Running func()
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
 }
 
-// Pass waits until the gate is open and replaces this process by argv. It
-// returns only when the command cannot be run or ctx ended first.
-func (g Gate) Pass(ctx context.Context, argv []string) error {
+// Rules is what the gate has to know of the configuration on disk. A nil function is not
+// asked.
+type Rules struct {
+	// ConfigHash names the configuration on disk.
+	ConfigHash func() (string, error)
+	// MayStart says why seid must not start on it.
+	MayStart func(context.Context) error
+	// Starting is called right before seid is started.
+	Starting func() error
+}
+
+// ExitError is a command that ended with a code other than the one that is fine.
+type ExitError struct{ Code int }
+
+// Error implements error.
+func (e *ExitError) Error() string { return fmt.Sprintf("the command ended with exit code %d", e.Code) }
+
+// Run waits until the gate is open and runs argv as a child. It returns nil when the child
+// ends with 0, and an ExitError with its code otherwise.
+//
+// With okExit it is a Job that waits for seid's halt height: these codes are success too,
+// and nothing is when somebody asked seid to end. At its halt height seid sends itself
+// SIGINT and SIGTERM and ends with 0, 130 or 143; asked from outside it ends the same way,
+// and is not done.
+func (g Gate) Run(ctx context.Context, argv []string, okExit ...int) error {
 	// A misspelt command is found out now, not when the gate opens in an hour.
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return fmt.Errorf("looking for the command to run: %w", err)
 	}
-	if err := g.Wait(ctx); err != nil {
+	// From here on no signal is lost between waiting and running.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+
+	j := &journal{Gate: g}
+	release, err := j.open(ctx)
+	if err != nil {
 		return err
 	}
-	g.Log.Info("gate is open", "command", argv)
-	// The command keeps our process id, so signals reach it without a detour.
-	err = syscall.Exec(path, argv, os.Environ()) //nolint:gosec // running it is what a gate is for
-	return fmt.Errorf("running %s: %w", path, err)
+	defer release()
+	if err := g.wait(ctx, j); err != nil {
+		return err
+	}
+	select {
+	case s := <-signals:
+		return fmt.Errorf("waiting at the gate: %s", s)
+	default:
+	}
+	// The child dies with the thread that started it, so the thread is kept.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	child, err := g.start(path, argv, j)
+	if err != nil {
+		return err
+	}
+	return judge(child.watch(signals), okExit)
 }
 
-// Wait returns when the gate is open, or with an error when ctx ends first.
-func (g Gate) Wait(ctx context.Context) error {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: probeTimeout}
-	tick := time.NewTicker(pollEvery)
+func (g Gate) now() time.Time {
+	if g.Now != nil {
+		return g.Now()
+	}
+	return time.Now()
+}
+
+// journal keeps the record on the volume. What cannot be written is logged: a record is
+// not worth a node that does not run.
+type journal struct {
+	Gate
+	record supervision.Record
+}
+
+// open takes the home over from the gate before: it waits until that one and its process
+// are gone, for two processes on one home would damage it.
+func (j *journal) open(ctx context.Context) (release func(), err error) {
+	if j.Home == "" {
+		return func() {}, nil
+	}
+	tick := time.NewTicker(orderEvery)
 	defer tick.Stop()
-	var before string
+	said := false
 	for {
-		state := g.probe(ctx, client)
-		if state == "" {
-			return nil
+		release, err = supervision.Watch(j.Home)
+		if err == nil || !errors.Is(err, supervision.ErrWatched) {
+			break
 		}
-		if state != before && ctx.Err() == nil {
-			g.Log.Info("waiting at the gate", "reason", state)
-			before = state
+		if !said {
+			j.Log.Info("waiting at the gate", "reason", err.Error())
+			said = true
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting at the gate: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("waiting for the gate before: %w", context.Cause(ctx))
 		case <-tick.C:
 		}
 	}
+	if err != nil {
+		j.Log.Error("nothing will be recorded", "error", err)
+		j.Home = ""
+		return func() {}, nil
+	}
+	if err := j.takeOver(ctx, tick); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
 }
 
-// probe says why the gate is closed, or nothing when it is open.
-func (g Gate) probe(ctx context.Context, client *http.Client) string {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, g.HealthURL, nil)
+func (j *journal) takeOver(ctx context.Context, tick *time.Ticker) error {
+	before, err := supervision.Read(j.Home)
 	if err != nil {
-		return err.Error()
+		j.Log.Error("the record of the last process cannot be read", "error", err)
 	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return "the sidecar does not answer: " + err.Error()
+	for said := false; before.Process() != nil; said = true {
+		if !said {
+			j.Log.Info("waiting at the gate", "reason", "the process of the gate before has not ended", "pid", before.PID)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the process before: %w", context.Cause(ctx))
+		case <-tick.C:
+		}
 	}
-	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return "the sidecar answers " + resp.Status
+	if before.State == api.SeidRunning {
+		before = before.Lost(j.now().UTC())
 	}
-	return ""
+	j.record = supervision.Record{State: api.SeidWaiting, Since: j.now().UTC(), Starts: before.Starts, LastExit: before.LastExit}
+	j.save()
+	if err := supervision.Reserve(j.Home); err != nil {
+		j.Log.Warn("the end of seid may not be recorded when the disk is full", "error", err)
+	}
+	return nil
+}
+
+func (j *journal) save() {
+	if j.Home == "" {
+		return
+	}
+	if err := supervision.Write(j.Home, j.record); err != nil {
+		j.Log.Error("recording the process", "error", err)
+	}
 }

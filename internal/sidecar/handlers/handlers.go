@@ -17,6 +17,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/seid/process"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/configstate"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/configfiles"
@@ -79,7 +80,12 @@ func All(cfg Config) ([]engine.Handler, InSync) {
 	// Wherever the node's configuration of this moment says.
 	local := func() *rpc.Client { return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second)) }
 	running := &lifecycle.Tasks{
-		Node: n, Processes: process.Table{Home: cfg.Home}, RPC: local, StateSyncEnabled: files.StateSyncEnabled,
+		Node: n, Processes: process.Table{Home: cfg.Home}, RPC: local, OpensRPC: files.OpensRPC,
+		ConfigHash: func() (string, error) {
+			state, err := configstate.Read(cfg.Home)
+			return state.ConfigHash, err
+		},
+		RestartDue: func() ([]string, error) { return configstate.RestartDue(cfg.Home, false) },
 	}
 	files.InSync = running.InSync
 	ceremony := &genesis.Tasks{Node: n, SetPeers: files.SetPeers, SetMoniker: files.SetMoniker, Moniker: files.Moniker}

@@ -43,6 +43,9 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 			s.reject(w, r, err)
 			return
 		}
+		if s.Heard != nil {
+			s.Heard()
+		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
 	})
 }

@@ -52,7 +52,11 @@ type Config struct {
 	// Node looks at the node; nil answers 404.
 	Node func(context.Context) api.Node
 	// InSync says why the node does not keep up with its chain; nil means it does.
-	InSync   func(context.Context) error
+	InSync func(context.Context) error
+	// Gate says whether seid may start and sign as an address; nil: it cannot tell.
+	Gate func(consensusAddress string) api.GateAnswer
+	// Heard, when set, is called for every request of a known caller.
+	Heard    func()
 	Version  string
 	Registry Registry
 	Log      *slog.Logger
@@ -77,6 +81,7 @@ func New(cfg Config) http.Handler {
 	public.HandleFunc("GET /v0/healthz", s.healthz)
 	public.HandleFunc("GET /v0/startupz", s.healthz)
 	public.HandleFunc("GET /v0/livez", s.livez)
+	public.HandleFunc("GET "+api.PathGate, s.gate)
 	public.HandleFunc("GET "+api.PathInSync, s.inSync)
 	public.Handle("GET /v0/metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{}))
 
@@ -93,7 +98,7 @@ func New(cfg Config) http.Handler {
 	guarded := s.authenticated(s.audited(private))
 	return s.meant(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/v0/healthz", "/v0/startupz", "/v0/livez", api.PathInSync, "/v0/metrics":
+		case "/v0/healthz", "/v0/startupz", "/v0/livez", api.PathGate, api.PathInSync, "/v0/metrics":
 			public.ServeHTTP(w, r)
 		default:
 			guarded.ServeHTTP(w, r)

@@ -1,6 +1,7 @@
 package sidecarsim
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 )
 
 // gate is what a sidecar knows of its start gate beside the engine, which knows
@@ -31,6 +33,32 @@ func (g *gate) state(open bool) api.GateState {
 		return api.GateClosed
 	}
 }
+
+// conditions are those of the model's gate. Permissions to open it without an operator are not
+// modelled: the simulated sidecars always hear of one.
+type conditions struct{ *process }
+
+var _ engine.Conditions = conditions{}
+
+// Check implements engine.Conditions.
+func (c conditions) Check(_ context.Context, p wire.MarkReady) (api.Opening, error) {
+	if err := c.mayOpen(p); err != nil {
+		return api.Opening{}, err
+	}
+	if p.Expect == nil {
+		return api.Opening{}, nil
+	}
+	return api.Opening{ConfigHash: p.Expect.ConfigHash, ConsensusAddress: p.Expect.ConsensusAddress}, nil
+}
+
+// Permit implements engine.Conditions.
+func (conditions) Permit(wire.MarkReady, api.Opening) error { return nil }
+
+// Revoke implements engine.Conditions.
+func (conditions) Revoke() error { return nil }
+
+// Refusal implements engine.Conditions.
+func (c conditions) Refusal() string { return c.gate.refusal }
 
 // mayOpen is the condition of mark-ready. What it accepts is what the gate was
 // opened for.

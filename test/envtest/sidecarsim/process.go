@@ -92,7 +92,7 @@ func (p *process) open() error {
 	p.gate = gate{}
 	p.all.model.mu.Unlock()
 	e, err := engine.Open(engine.Config{
-		Path: p.storePath(), Handlers: p.handlers(), MayOpen: p.mayOpen, Log: log, Registry: registry,
+		Path: p.storePath(), Handlers: p.handlers(), Conditions: conditions{p}, Log: log, Registry: registry,
 	})
 	if err != nil {
 		return fmt.Errorf("opening the task store of %s: %w", p.node, err)

@@ -74,8 +74,11 @@ type Stopped struct {
 
 // Restarted is the result of restart-seid.
 type Restarted struct {
-	// RPCServing is false only while a state sync keeps the RPC closed.
+	// RPCServing is false only for a node that opens no RPC: a seed, and one whose state
+	// sync keeps it closed.
 	RPCServing bool `json:"rpcServing"`
+	// AlreadyRunning: the process was what was asked for and was left alone.
+	AlreadyRunning bool `json:"alreadyRunning,omitempty"`
 }
 
 // ResetData asks to empty the data directory.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -62,6 +63,8 @@ type Harness struct {
 	Context context.Context //nolint:containedctx // a test's fixture
 	// Progress counts the reports of all runs.
 	Progress int
+	// submitted is when each id was first run.
+	submitted map[string]time.Time
 }
 
 // New makes a harness.
@@ -98,7 +101,8 @@ func (h *Harness) run(tb testing.TB, id string, handler engine.Handler, params s
 		ctx = tb.Context()
 	}
 	count := func(api.Progress) { h.Progress++ }
-	result, err := handler.Run(ctx, engine.Task{ID: id, Run: 1, Progress: count, Records: h.Records}, json.RawMessage(params))
+	task := engine.Task{ID: id, Run: 1, SubmittedAt: h.submittedAt(id), Progress: count, Records: h.Records}
+	result, err := handler.Run(ctx, task, json.RawMessage(params))
 	if result == nil {
 		return nil, err
 	}
@@ -107,6 +111,22 @@ func (h *Harness) run(tb testing.TB, id string, handler engine.Handler, params s
 		tb.Fatalf("encoding the result of %s: %v", handler.Type, encodeErr)
 	}
 	return raw, err
+}
+
+// Submitted says when a task was submitted that is to be run later.
+func (h *Harness) Submitted(id string, at time.Time) {
+	if h.submitted == nil {
+		h.submitted = map[string]time.Time{}
+	}
+	h.submitted[id] = at
+}
+
+// submittedAt is when a task was submitted: a run after a crash keeps the time of the first.
+func (h *Harness) submittedAt(id string) time.Time {
+	if _, known := h.submitted[id]; !known {
+		h.Submitted(id, time.Now())
+	}
+	return h.submitted[id]
 }
 
 // Must is Run for tasks that have to work; the result is decoded into R.

@@ -30,11 +30,24 @@ func (t *Tasks) await(ctx context.Context, task engine.Task, p wire.AwaitConditi
 		}
 	}
 	if p.Action == wire.ActionSigterm {
-		if err := t.endOnce(ctx, task, 0); err != nil {
+		if err := t.endOnce(ctx, task); err != nil {
 			return nil, err
 		}
 	}
 	return result, nil
+}
+
+// endOnce ends the node that runs when the task first comes here, and no other.
+func (t *Tasks) endOnce(ctx context.Context, task engine.Task) error {
+	running, err := t.find(ctx)
+	if err != nil {
+		return err
+	}
+	same, err := t.claim(task, running)
+	if err != nil || !same {
+		return err
+	}
+	return t.end(ctx, task, running, api.AwaitCondition)
 }
 
 var errTimeout = errors.New("timed out")

@@ -3,9 +3,11 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
-	"github.com/sei-operator/sei-operator/internal/seid/process"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 )
 
 var errLeaving = errors.New("the node is about to be restarted")
@@ -25,12 +27,15 @@ func (t *Tasks) InSync(ctx context.Context) error {
 
 // endAfter ends a process when those who ask for its readiness had time to hear no. They
 // hear it until the process is gone: one that still answers while it ends would be given
-// clients again.
-func (t *Tasks) endAfter(ctx context.Context, running *process.Node, farewell time.Duration) error {
-	t.leaving.Store(true)
-	defer t.leaving.Store(false)
-	if err := awaitEnd(ctx, running, farewell); !errors.Is(err, errStillRunning) {
-		return err // it ended by itself, or the task is called off
+// clients again. Whoever is killed meanwhile begins anew, because nobody said no meanwhile.
+func (t *Tasks) endAfter(ctx context.Context, task engine.Task, r *running, drain time.Duration) error {
+	if drain > 0 && r.termAt == nil {
+		task.Progress(api.Progress{Message: fmt.Sprintf("clients have %s to go elsewhere", drain)})
+		t.leaving.Store(true)
+		defer t.leaving.Store(false)
+		if err := t.awaitEnd(ctx, r, drain); !errors.Is(err, errStillRunning) {
+			return err // it ended by itself, or the task is called off
+		}
 	}
-	return t.end(ctx, running)
+	return t.end(ctx, task, r, api.RestartSeid)
 }

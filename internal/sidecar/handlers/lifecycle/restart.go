@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -10,53 +9,117 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 )
 
-var errNoAnswer = errors.New("no answer")
-
-// restart ends the node, after a farewell if one is asked for, and waits until the
-// next one answers.
+// restart sees to it that a node runs which was started after it was asked for, or with the
+// configuration it was asked for, and waits until that node answers.
 func (t *Tasks) restart(ctx context.Context, task engine.Task, p wire.RestartSeid) (any, error) {
-	if err := t.endOnce(ctx, task, p.FarewellDuration()); err != nil {
+	if err := t.checkConfig(p.ConfigHash); err != nil {
 		return nil, err
 	}
-	serving, err := t.awaitAnswer(ctx)
+	running, err := t.find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return wire.Restarted{RPCServing: serving}, nil
-}
-
-// awaitAnswer waits for the RPC. A node that syncs its state from peers opens it
-// only afterwards; that it runs has to do then. As with await, the limit ends a
-// pause and never a look.
-func (t *Tasks) awaitAnswer(ctx context.Context) (serving bool, err error) {
-	timing := t.Timing.withDefaults()
-	waiting, cancel := context.WithTimeoutCause(ctx, timing.Restart, errNoAnswer)
-	defer cancel()
-	for !t.serving(ctx) {
-		err := pause(waiting, jittered(timing.Poll))
-		if errors.Is(err, errNoAnswer) {
-			return false, t.explainSilence(timing.Restart.String())
-		}
+	same, err := t.claim(task, running)
+	if err != nil {
+		return nil, err
+	}
+	var result wire.Restarted
+	if same {
+		keep, why, err := t.keeps(ctx, task, p, running)
 		if err != nil {
-			return false, err
+			return nil, err
+		}
+		result.AlreadyRunning = keep
+		if keep {
+			task.Progress(api.Progress{Message: why})
+		} else if err := t.replace(ctx, task, p, running); err != nil {
+			return nil, err
 		}
 	}
-	return true, nil
+	result.RPCServing, err = t.awaitStart(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
-func (t *Tasks) explainSilence(waited string) error {
-	running, err := t.Processes.Find()
-	if err != nil {
-		return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid did not come back within %s: %w", waited, err)).
-			WithHint("look at the log of the seid container")
+// checkConfig refuses a restart that would bring another configuration into force than the
+// one it is for.
+func (t *Tasks) checkConfig(want string) error {
+	if want == "" {
+		return nil
 	}
-	syncing, err := t.StateSyncEnabled()
+	hash, err := t.ConfigHash()
 	if err != nil {
 		return err
 	}
-	if syncing {
-		return nil
+	if hash != want {
+		return api.Terminal(api.CodePrecondition, fmt.Errorf("the configuration on disk is %q, and the restart is for %q", hash, want))
 	}
-	return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid runs (process %d) but its RPC did not answer within %s", running.PID, waited)).
-		WithHint("look at the log of the seid container")
+	return nil
+}
+
+// keeps reports whether the running process is what the caller wants already, and in which
+// words. One that is being ended is not. SIGTERM kills a node that is still starting, so
+// that such a node is only ended for a configuration that it was not started with.
+func (t *Tasks) keeps(ctx context.Context, task engine.Task, p wire.RestartSeid, r *running) (keep bool, why string, err error) {
+	asked, err := t.asked(task, r)
+	if err != nil || asked {
+		return false, "", err
+	}
+	if r.youngerThan(task.SubmittedAt) {
+		return true, "seid was started after the request", nil
+	}
+	if p.ConfigHash != "" {
+		done, err := t.runsWith(task, p.ConfigHash, r)
+		return done, "already running with this configuration", err
+	}
+	starting, err := t.starting(ctx, r)
+	if err != nil || !starting {
+		return false, "", err
+	}
+	due, err := t.RestartDue()
+	return len(due) == 0, "seid is still starting", err
+}
+
+// starting reports whether a process has not come as far as to listen to signals.
+func (t *Tasks) starting(ctx context.Context, r *running) (bool, error) {
+	opens, err := t.OpensRPC()
+	if err != nil {
+		return false, err
+	}
+	if opens {
+		return !t.serving(ctx), nil
+	}
+	return t.youth(r) < t.Timing.withDefaults().Alive, nil
+}
+
+// recordIntent is the record of the last restart for a configuration: its hash and the
+// process that was ended for it.
+const recordIntent = "restarted for configuration"
+
+// runsWith reports whether a process was started with a configuration. The gate of an older
+// pod does not record that; there the process that took the place of the one that was ended
+// for it was.
+func (t *Tasks) runsWith(task engine.Task, hash string, r *running) (bool, error) {
+	if r.watched {
+		return r.configHash == hash, nil
+	}
+	last, err := task.Records.Get(recordIntent)
+	if err != nil {
+		return false, err
+	}
+	var ended string
+	n, _ := fmt.Sscanf(string(last), hash+" %s", &ended)
+	return n == 1 && ended != r.identity, nil
+}
+
+// replace ends the process that runs.
+func (t *Tasks) replace(ctx context.Context, task engine.Task, p wire.RestartSeid, r *running) error {
+	if p.ConfigHash != "" && !r.watched {
+		if err := task.Records.Put(recordIntent, []byte(p.ConfigHash+" "+r.identity)); err != nil {
+			return err
+		}
+	}
+	return t.endAfter(ctx, task, r, p.FarewellDuration())
 }

@@ -2,20 +2,16 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"time"
 
-	"github.com/sei-operator/sei-operator/internal/seid/process"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 )
 
-// stop ends the node. A node that is not there is stopped already; one whose RPC
-// answers although its process cannot be seen is an error, because then nothing
-// that follows would be safe.
+// stop ends the node, also one that is still starting. A node that is not there is stopped
+// already; one whose RPC answers although its process cannot be seen is an error, because
+// then nothing that follows would be safe.
 func (t *Tasks) stop(ctx context.Context, task engine.Task, _ wire.StopSeid) (any, error) {
 	var result wire.Stopped
 	if _, err := notes.Find(task, stopped, &result); err != nil {
@@ -32,60 +28,38 @@ func (t *Tasks) stop(ctx context.Context, task engine.Task, _ wire.StopSeid) (an
 	if err := notes.Keep(task, stopped, result); err != nil {
 		return nil, err
 	}
-	return result, t.end(ctx, running)
+	return result, t.end(ctx, task, running, api.StopSeid)
 }
 
 // The kinds of notes that the tasks of this package keep.
 const (
-	stopped   = "stopped node"
-	signalled = "process to end"
-	met       = "condition met"
-	measured  = "data size"
+	stopped  = "stopped node"
+	toEnd    = "process to end"
+	met      = "condition met"
+	measured = "data size"
 )
 
-// find is the running node, or nil.
-func (t *Tasks) find(ctx context.Context) (*process.Node, error) {
-	running, err := t.Processes.Find()
-	switch {
-	case err == nil:
-		return running, nil
-	case !errors.Is(err, process.ErrNotRunning):
-		return nil, fmt.Errorf("looking for seid: %w", err)
-	case t.serving(ctx):
-		return nil, api.Retryable(api.CodePrecondition, errors.New("seid RPC is serving but its process was not found in /proc")).
-			WithHint("the pod needs shareProcessNamespace")
-	}
-	return nil, nil
+// target is the process that one run of a task is about.
+type target struct {
+	Run      int    `json:"run"`
+	Identity string `json:"identity"`
 }
 
-// endOnce ends the node that runs when a task first comes here, and no other: a
-// task that is run again after a crash must not end the node that took its
-// place. The process is noted before anything is done to it; whoever is killed
-// during the farewell begins it anew, because meanwhile nobody said it.
-func (t *Tasks) endOnce(ctx context.Context, task engine.Task, farewell time.Duration) error {
-	running, err := t.find(ctx)
+// claim makes the node that runs when a task first comes here the one that it ends, and
+// reports whether it is still the same: a task that is run again after a crash must not end
+// the node that took its place. The process is noted before anything is done to it.
+func (t *Tasks) claim(task engine.Task, running *running) (bool, error) {
+	var noted target
+	found, err := notes.Find(task, toEnd, &noted)
 	if err != nil {
-		return err
+		return false, err
 	}
-	var target string
-	noted, err := notes.Find(task, signalled, &target)
-	if err != nil {
-		return err
+	now := target{Run: task.Run}
+	if running != nil {
+		now.Identity = running.identity
 	}
-	if !noted {
-		if running != nil {
-			target = running.Identity()
-		}
-		if err := notes.Keep(task, signalled, target); err != nil {
-			return err
-		}
+	if found && noted.Run == task.Run {
+		return running != nil && noted == now, nil
 	}
-	if running == nil || running.Identity() != target {
-		return nil
-	}
-	if farewell > 0 {
-		task.Progress(api.Progress{Message: fmt.Sprintf("clients have %s to go elsewhere", farewell)})
-		return t.endAfter(ctx, running, farewell)
-	}
-	return t.end(ctx, running)
+	return running != nil, notes.Keep(task, toEnd, now)
 }

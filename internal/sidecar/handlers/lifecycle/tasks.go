@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid/process"
@@ -24,17 +23,23 @@ import (
 type Timing struct {
 	// Stop is how long the node may take to end.
 	Stop time.Duration
-	// Restart is how long a restarted node may take to answer.
-	Restart time.Duration
+	// Stall is how long a node that is being started may go without any progress.
+	Stall time.Duration
+	// Closed is how long a node may wait behind its gate before a restart gives up.
+	Closed time.Duration
+	// Alive is how long a node that opens no RPC has to live to count as started.
+	Alive time.Duration
 	// Poll is how often the node's RPC is asked.
 	Poll time.Duration
 }
 
 func (t Timing) withDefaults() Timing {
 	return Timing{
-		Stop:    orDefault(t.Stop, 90*time.Second),
-		Restart: orDefault(t.Restart, 5*time.Minute),
-		Poll:    orDefault(t.Poll, time.Second),
+		Stop:   orDefault(t.Stop, 90*time.Second),
+		Stall:  orDefault(t.Stall, 10*time.Minute),
+		Closed: orDefault(t.Closed, 10*time.Second),
+		Alive:  orDefault(t.Alive, 30*time.Second),
+		Poll:   orDefault(t.Poll, time.Second),
 	}
 }
 
@@ -55,9 +60,14 @@ type Tasks struct {
 	Timing    Timing
 	// RPC is a client of the node's own RPC.
 	RPC func() *rpc.Client
-	// StateSyncEnabled reports whether the node is set to sync from peers, which
-	// keeps its RPC closed for as long as that takes.
-	StateSyncEnabled func() (bool, error)
+	// OpensRPC reports whether the node opens its RPC when it starts. A seed never does,
+	// and a node that syncs its state from peers only afterwards.
+	OpensRPC func() (bool, error)
+	// ConfigHash names the configuration on disk.
+	ConfigHash func() (string, error)
+	// RestartDue lists what differs between the configuration on disk and that which the
+	// running process was started with, and needs a restart.
+	RestartDue func() ([]string, error)
 
 	// leaving is set while the node still answers and is about to be ended. It lives
 	// in memory, so that no crash can leave it behind.
@@ -80,14 +90,15 @@ func (t *Tasks) Handlers() []engine.Handler {
 // CheckStopped refuses while the node runs, whether it is its process or its RPC
 // that shows it.
 func (t *Tasks) CheckStopped(ctx context.Context) error {
-	found, err := t.Processes.Find()
-	switch {
-	case err == nil:
-		return notHeld(fmt.Errorf("seid is running as process %d; node is not held — refusing", found.PID))
-	case !errors.Is(err, process.ErrNotRunning):
-		return fmt.Errorf("looking for seid: %w", err)
-	case t.serving(ctx):
+	if t.serving(ctx) {
 		return notHeld(errors.New("seid RPC is serving; node is not held — refusing"))
+	}
+	found, err := t.find(ctx)
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		return notHeld(fmt.Errorf("seid is running as process %d; node is not held — refusing", found.pid))
 	}
 	return nil
 }
@@ -100,36 +111,6 @@ func notHeld(err error) error {
 func (t *Tasks) serving(ctx context.Context) bool {
 	_, err := t.RPC().Status(ctx)
 	return err == nil
-}
-
-// end asks a process to end and waits until it is gone.
-func (t *Tasks) end(ctx context.Context, running *process.Node) error {
-	if err := running.Signal(syscall.SIGTERM); errors.Is(err, process.ErrNotRunning) {
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("stopping seid: %w", err)
-	}
-	limit := t.Timing.withDefaults().Stop
-	err := awaitEnd(ctx, running, limit)
-	if errors.Is(err, errStillRunning) {
-		return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid (process %d) is still running %s after SIGTERM", running.PID, limit)).
-			WithHint("it may be writing a snapshot; it is never killed, try again later")
-	}
-	return err
-}
-
-var errStillRunning = errors.New("still running")
-
-// awaitEnd waits until a process is gone, at most for a time.
-func awaitEnd(ctx context.Context, running *process.Node, limit time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStillRunning)
-	defer cancel()
-	for running.Alive() {
-		if err := pause(ctx, aliveCheck); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // pause waits, or gives the reason why the context ended.

@@ -1,0 +1,174 @@
+package gate
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/seid/process"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
+)
+
+// child is the running chain process.
+type child struct {
+	*journal
+	cmd     *exec.Cmd
+	output  *output
+	started time.Time
+	// asked: somebody wanted it to end.
+	asked bool
+	noted time.Time // when output was noted last
+}
+
+// end is how a child ended.
+type end struct {
+	code   int
+	signal syscall.Signal // 0 when it ended by itself
+	asked  bool
+}
+
+func (g Gate) start(path string, argv []string, j *journal) (*child, error) {
+	record, err := g.beginning(j)
+	if err != nil {
+		return nil, err
+	}
+	c := &child{journal: j, output: &output{}, started: g.now().UTC()}
+	c.cmd = exec.Command(path, argv[1:]...) //nolint:gosec,noctx // running it is what a gate is for, and signals end it
+	c.cmd.Args[0] = argv[0]
+	c.cmd.Stdin = os.Stdin
+	c.cmd.Stdout, c.cmd.Stderr = c.output.stream(g.Stdout), c.output.stream(g.Stderr)
+	c.cmd.WaitDelay = drainOutput
+	// A gate that is killed leaves nobody behind whom nobody watches. The signal is the
+	// one that seid understands.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("running %s: %w", path, err)
+	}
+	g.Log.Info("gate is open", "command", argv, "pid", c.cmd.Process.Pid, "configHash", record.ConfigHash, "consensusAddress", record.ConsensusAddress)
+	record.State, record.Since, record.Starts = api.SeidRunning, c.started, j.record.Starts+1
+	record.PID, record.BootID, record.LastExit = c.cmd.Process.Pid, process.BootID(), j.record.LastExit
+	if seen := (process.Table{}).At(record.PID); seen != nil {
+		record.StartTicks = seen.StartTicks()
+	}
+	j.record = record
+	j.save()
+	return c, nil
+}
+
+// beginning is the record of what seid is about to be started with.
+func (g Gate) beginning(j *journal) (supervision.Record, error) {
+	var record supervision.Record
+	if j.Home == "" {
+		return record, nil
+	}
+	signs, key, _ := signing(j.Home)
+	if signs != api.GateAddressUnknown {
+		record.ConsensusAddress = signs
+	}
+	record.Key = key
+	if g.Rules.ConfigHash != nil {
+		hash, err := g.Rules.ConfigHash()
+		if err != nil {
+			return record, fmt.Errorf("reading which configuration seid starts with: %w", err)
+		}
+		record.ConfigHash = hash
+	}
+	if g.Rules.Starting != nil {
+		if err := g.Rules.Starting(); err != nil {
+			// Without it nobody can tell later what a restart would change; seid runs all the same.
+			g.Log.Error("keeping the files that seid starts with", "error", err)
+		}
+	}
+	return record, nil
+}
+
+// watch passes signals on, follows orders and returns when the child has ended.
+func (c *child) watch(signals <-chan os.Signal) end {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = c.cmd.Wait() // how it ended is in ProcessState
+	}()
+	tick := time.NewTicker(orderEvery)
+	defer tick.Stop()
+	if c.Running != nil {
+		c.Running()
+	}
+	for {
+		select {
+		case s := <-signals:
+			c.pass(s)
+		case <-tick.C:
+			c.look()
+		case <-done:
+			return c.ended()
+		}
+	}
+}
+
+// pass passes a signal on. Those that ask seid to end are passed on once.
+func (c *child) pass(s os.Signal) {
+	sig, _ := s.(syscall.Signal)
+	switch sig {
+	case syscall.SIGTERM, syscall.SIGINT:
+		c.terminate(sig, "the container's end")
+	default:
+		c.asked = true
+		_ = c.cmd.Process.Signal(s) // it may have ended in this moment
+	}
+}
+
+// terminate asks the child to end unless that was done. It is recorded first: a sidecar
+// that starts anew must know it.
+func (c *child) terminate(sig syscall.Signal, by string) {
+	if c.record.TermAt != nil {
+		c.Log.Info("seid was asked to end already and is waited for", "by", by, "first", c.record.TermBy)
+		return
+	}
+	now := c.now().UTC()
+	c.record.TermAt, c.record.TermBy = &now, by
+	c.asked = true
+	c.save()
+	c.Log.Info("asking seid to end", "by", by, "signal", sig.String())
+	_ = c.cmd.Process.Signal(sig) // it may have ended in this moment
+}
+
+// look follows orders and tells what has become known meanwhile.
+func (c *child) look() {
+	if c.Home == "" {
+		return
+	}
+	if upgrade := c.output.upgrade(); upgrade != nil && c.record.Upgrade == nil {
+		c.record.Upgrade = upgrade
+		c.save()
+	}
+	if last := c.output.last(); last.After(c.noted) && c.now().Sub(c.noted) >= outputEvery {
+		c.noted = c.now()
+		if err := supervision.NoteOutput(c.Home, c.noted); err != nil {
+			c.Log.Debug("noting output", "error", err)
+		}
+	}
+	order, err := supervision.ReadOrder(c.Home)
+	if err != nil {
+		c.Log.Error("reading an order", "error", err)
+		return
+	}
+	if order.Target != "" && order.Target == c.record.Identity() && c.record.TermAt == nil {
+		c.terminate(syscall.SIGTERM, order.By)
+	}
+}
+
+func (c *child) ended() end {
+	e := end{code: c.cmd.ProcessState.ExitCode(), asked: c.asked}
+	if status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		e.signal, e.code = status.Signal(), 128+int(status.Signal())
+	}
+	exit := c.explain(e)
+	c.Log.Info("seid has ended", "code", e.code, "reason", exit.Reason, "signal", exit.Signal, "message", exit.Message)
+	c.record = c.record.Exited(exit)
+	c.save()
+	return e
+}

@@ -1,0 +1,48 @@
+package opening
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+// Silence is how long a new sidecar waits for word of an operator before it uses a
+// permission.
+const Silence = 15 * time.Second
+
+// Stand opens the gate in place of an operator that is not heard of.
+type Stand struct {
+	*Conditions
+	// Open opens the gate, unless somebody has moved it, and reports whether it did.
+	Open func(api.Opening) bool
+
+	heard atomic.Bool
+}
+
+// Heard notes that an operator is there. Whoever was allowed in counts.
+func (s *Stand) Heard() { s.heard.Store(true) }
+
+// Run waits for word of an operator, and opens the gate on a permission when none comes.
+func (s *Stand) Run(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-s.Clock.After(Silence):
+	}
+	if s.heard.Load() {
+		return
+	}
+	opening, err := s.Standing(ctx)
+	switch {
+	case errors.Is(err, errNoPermission):
+		s.Log.Info("no operator is heard of, and it left no permission: the gate stays closed")
+	case err != nil:
+		s.Log.Warn("no operator is heard of, and its permission does not hold: the gate stays closed", "reason", err.Error())
+	case s.heard.Load():
+	case s.Open(opening):
+		s.Log.Info("no operator is heard of: the gate is opened on its permission", "configHash", opening.ConfigHash)
+	}
+}

@@ -1,0 +1,271 @@
+package sidecar_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/sei-operator/sei-operator/internal/seid/home"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
+)
+
+// claim names the configuration on disk where config-apply does not.
+var claim = func(*node, string) {}
+
+// delayEnv is how long the slow node of these tests takes to start.
+const delayEnv = "SEI_TEST_START_DELAY"
+
+// slowSeid is a wrapper that takes its time before it becomes seid.
+func slowSeid(t *testing.T) string {
+	t.Helper()
+	delay, err := time.ParseDuration(cmp.Or(os.Getenv(delayEnv), "20s"))
+	if err != nil {
+		t.Fatalf("%s: %v", delayEnv, err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = start ] && sleep %.3f\nexec %s \"$@\"\n", delay.Seconds(), handlertest.SeidPath(t))
+	path := filepath.Join(t.TempDir(), "slow-seid")
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (n *node) named(hash, mode string, overrides map[string]string) {
+	n.t.Helper()
+	n.configureAs(hash, mode, overrides)
+	claim(n, hash)
+}
+
+func (n *node) record() supervision.Record {
+	n.t.Helper()
+	r, err := supervision.Read(n.home)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return r
+}
+
+func (n *node) awaitRecord(what string, is func(supervision.Record) bool) supervision.Record {
+	n.t.Helper()
+	deadline := time.After(3 * time.Minute)
+	for {
+		if r := n.record(); is(r) {
+			return r
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-deadline:
+			n.t.Fatalf("%s: not %s: %+v", n.name, what, n.record())
+		}
+	}
+}
+
+func (n *node) log() string {
+	n.t.Helper()
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(n.home), n.name+".log"))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// address is that of the node's consensus key.
+func (n *node) address() string {
+	n.t.Helper()
+	key := supervision.ReadKey(home.Dir(n.home).ConsensusKey())
+	if key.Address == "" {
+		n.t.Fatal(key.Error)
+	}
+	return key.Address
+}
+
+// One validator serves all tests, each of which leaves it running.
+func TestSupervision(t *testing.T) {
+	v := newNode(t, "watch-1", "v0", "")
+	genesis := ceremony([]*node{v}, nil)
+	v.named("A", "validator", nil)
+	v.run(podSpec{restart: true, seid: slowSeid(t)})
+	do[any](v, api.MarkReady, wire.MarkReady{Expect: &wire.Expectation{ConfigHash: "A", ConsensusAddress: v.address()}})
+	v.awaitHeight(2)
+
+	t.Run("a slow node is restarted once per configuration", func(t *testing.T) { restartsOnce(t, v) })
+	v.pod.kill()
+	v.run(podSpec{restart: true})
+	v.awaitHeight(v.heightSoon() + 1)
+	t.Run("a seed is restarted", func(t *testing.T) { restartsSeed(t, v, genesis) })
+	t.Run("a node that is stopped by all closes cleanly", func(t *testing.T) { closesCleanly(t, v) })
+	t.Run("another key is not started", func(t *testing.T) { refusesKey(t, v) })
+	t.Run("a panic is recorded", func(t *testing.T) { recordsPanic(t, v) })
+}
+
+// heightSoon waits until the node answers.
+func (n *node) heightSoon() int64 {
+	n.t.Helper()
+	n.awaitHeight(1)
+	return n.height()
+}
+
+// An operator that gives up on a task and tries again, with an id of its own each time.
+func restartsOnce(t *testing.T, v *node) {
+	t.Helper()
+	before := v.record()
+	v.named("B", "validator", map[string]string{"mempool.cache_size": "9000"})
+	begin := time.Now()
+	for range 3 {
+		id := v.Submit(api.RestartSeid, uuid.NewString(), wire.RestartSeid{ConfigHash: "B"})
+		v.awaitRecord("restarted", func(r supervision.Record) bool { return r.State == api.SeidRunning && r.Starts == before.Starts+1 })
+		if err := v.Client().Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restarted := do[wire.Restarted](v, api.RestartSeid, wire.RestartSeid{ConfigHash: "B"})
+	after := v.record()
+	t.Logf("4 requests, %d restart, answers after %s: %+v", after.Starts-before.Starts, time.Since(begin).Round(time.Second), restarted)
+	if after.Starts != before.Starts+1 || after.ConfigHash != "B" || !restarted.RPCServing || !restarted.AlreadyRunning {
+		t.Errorf("%+v; record %+v, then %+v", restarted, before, after)
+	}
+	if exit := after.LastExit; exit == nil || exit.Reason != api.ExitStopped || exit.Code != 0 {
+		t.Errorf("the first process ended with %+v", exit)
+	}
+}
+
+func restartsSeed(t *testing.T, v *node, genesis wire.AssembledGenesis) {
+	t.Helper()
+	s := newNode(t, v.chainID, "seed", "")
+	s.identity()
+	s.join(genesis)
+	s.named("A", "seed", map[string]string{"network.p2p.persistent_peers": v.peer()})
+	s.start()
+	s.awaitRecord("running", func(r supervision.Record) bool { return r.State == api.SeidRunning })
+	s.named("B", "seed", map[string]string{"network.p2p.persistent_peers": v.peer(), "network.p2p.max_connections": "77"})
+	begin := time.Now()
+	restarted := do[wire.Restarted](s, api.RestartSeid, wire.RestartSeid{ConfigHash: "B"})
+	r := s.record()
+	t.Logf("after %s: %+v, %d starts", time.Since(begin).Round(time.Second), restarted, r.Starts)
+	if restarted.RPCServing || r.Starts != 2 || r.ConfigHash != "B" || r.State != api.SeidRunning {
+		t.Errorf("%+v; record %+v", restarted, r)
+	}
+	s.pod.kill()
+}
+
+// K.2: a second SIGTERM would kill seid while it closes its databases.
+func closesCleanly(t *testing.T, v *node) {
+	t.Helper()
+	before, closed := v.record(), strings.Count(v.log(), "Closed memiavl db")
+	first := v.Submit(api.StopSeid, uuid.NewString(), nil)
+	v.awaitRecord("asked to end", func(r supervision.Record) bool {
+		return r.TermAt != nil || r.Starts > before.Starts || r.State != api.SeidRunning
+	})
+	gate := latest(v.pod.starts)
+	signals := 0
+	for v.record().State == api.SeidRunning && signals < 50 {
+		if syscall.Kill(gate, syscall.SIGTERM) != nil {
+			break
+		}
+		signals++
+		<-time.After(10 * time.Millisecond)
+	}
+	do[any](v, api.StopSeid, nil)
+	decode[wire.Stopped](v, v.Await(first))
+	r := v.awaitRecord("ended", func(r supervision.Record) bool { return r.LastExit != nil && r.LastExit.At.After(before.Since) })
+	t.Logf("asked once by stop-seid and %d times by the kubelet: %+v", signals, *r.LastExit)
+	if exit := r.LastExit; exit.Reason != api.ExitStopped || exit.Code != 0 || exit.Signal != "" || signals == 0 {
+		t.Errorf("ended with %+v after %d signals", exit, signals)
+	}
+	if got := strings.Count(v.log(), "Closed memiavl db"); got != closed+1 {
+		t.Errorf("the log says %d times that the database was closed, want %d", got, closed+1)
+	}
+}
+
+func latest(starts <-chan int) int {
+	pid := <-starts
+	for {
+		select {
+		case pid = <-starts:
+		default:
+			return pid
+		}
+	}
+}
+
+// The key is exchanged under a node whose gate is open, and its container starts again.
+func refusesKey(t *testing.T, v *node) {
+	t.Helper()
+	own := v.address()
+	do[any](v, api.MarkReady, wire.MarkReady{Expect: &wire.Expectation{ConfigHash: "B", ConsensusAddress: own}})
+	v.awaitRecord("running", func(r supervision.Record) bool { return r.State == api.SeidRunning })
+	path := home.Dir(v.home).ConsensusKey()
+	kept, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(foreignKey), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	starts := v.record().Starts
+	do[any](v, api.StopSeid, nil)
+	r := v.awaitRecord("refused", func(r supervision.Record) bool { return r.Refusal != "" })
+	want := "the key is for address " + foreignAddress + "; the gate was opened for " + own
+	if r.Refusal != want || r.State != api.SeidWaiting || r.Starts != starts {
+		t.Errorf("record %+v, want refusal %q", r, want)
+	}
+	got := v.Run(api.MarkReady, wire.MarkReady{Expect: &wire.Expectation{ConfigHash: "B", ConsensusAddress: own}})
+	if got.Status != api.TaskFailed || got.ErrorDetail.Code != api.CodePrecondition || !strings.Contains(got.Error, "the key on the node signs as "+foreignAddress) {
+		t.Errorf("mark-ready for the old key: %s %s", got.Status, got.Error)
+	}
+	if err := os.WriteFile(path, kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.awaitRecord("running again", func(r supervision.Record) bool { return r.State == api.SeidRunning && r.ConsensusAddress == own })
+	v.heightSoon()
+}
+
+func recordsPanic(t *testing.T, v *node) {
+	t.Helper()
+	path := home.Dir(v.home).AppToml()
+	kept, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(kept)) {
+		if strings.HasPrefix(line, "minimum-gas-prices") {
+			line = "minimum-gas-prices = \"0.01\"\n"
+		}
+		lines = append(lines, line)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do[any](v, api.StopSeid, nil)
+	exit := v.awaitRecord("crashed", func(r supervision.Record) bool { return r.LastExit != nil && r.LastExit.Reason == api.ExitCrash }).LastExit
+	t.Logf("%+v", *exit)
+	if exit.Code != 2 || !strings.HasPrefix(exit.Message, "panic: ") {
+		t.Errorf("%+v", exit)
+	}
+	if err := os.WriteFile(path, kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.heightSoon()
+}
+
+// A key that no node has.
+const (
+	foreignAddress = "220642DF18497C96D079B701C72C1DBF802E3A9B"
+	foreignKey     = `{
+  "address": "220642DF18497C96D079B701C72C1DBF802E3A9B",
+  "pub_key": {"type": "tendermint/PubKeyEd25519", "value": "vdFS80rF/2hD/PZCXEDcDHnfDo8f5zN3A0XumT3i8jU="},
+  "priv_key": {"type": "tendermint/PrivKeyEd25519",
+    "value": "qEQ4U9VQMt1H07vsmxks16cjxXm0bHL75GMpGRTkxdS90VLzSsX/aEP89kJcQNwMed8Ojx/nM3cDRe6ZPeLyNQ=="}
+}`
+)
