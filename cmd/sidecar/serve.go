@@ -75,20 +75,24 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	nodeTasks, inSync := handlers.All(nodeConfig(s, registry))
+	nodeTasks, view := handlers.All(nodeConfig(s, registry))
 	tasks, err := engine.Open(engine.Config{
 		Path: filepath.Join(s.Home, storeName), Handlers: nodeTasks, Log: log, Registry: registry,
 	})
 	if err != nil {
 		return err
 	}
+	node := newLook(s, tasks, view, log)
+	registry.MustRegister(node)
 	handler := server.New(server.Config{
 		Tasks: tasks, Auth: authenticator(ctx, s), Identity: server.Identity{Node: s.Node, PodUID: s.PodUID},
-		NodeID: server.NodeIDFrom(s.Home), InSync: inSync, Version: buildVersion(), Registry: registry, Log: log,
+		NodeID: server.NodeIDFrom(s.Home), Node: node.Node, InSync: node.InSync, Version: buildVersion(), Registry: registry, Log: log,
 	})
 	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
 
 	releaseStartupPages(log)
+
+	go node.Run(ctx)
 
 	// Tasks are told first, so that long polls end and requests can drain.
 	stop := context.AfterFunc(ctx, tasks.Stop)
