@@ -17,7 +17,7 @@ func (d Dir) CommitLog() string { return filepath.Join(d.Commits(), "changelog")
 func (d Dir) Committed() (bool, error) { return d.hasCommittedState() }
 
 // LastCommit is when a change was last added to the log; zero when there is none. seid
-// reads the log when it starts, and writes it only when it commits a block.
+// makes and reads the log when it starts, and adds to it only when it commits a block.
 func (d Dir) LastCommit() time.Time {
 	var last time.Time
 	entries, err := os.ReadDir(d.CommitLog())
@@ -25,7 +25,7 @@ func (d Dir) LastCommit() time.Time {
 		return last
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.ModTime().After(last) {
+		if info, err := e.Info(); err == nil && info.Size() > 0 && info.ModTime().After(last) {
 			last = info.ModTime()
 		}
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/upgrade"
 )
 
-// recorded is the answer of the upgrade module for a plan named v9.9 at height 123456 with info
-// {"upgradeType":"minor"}.
-const recorded = "0a300a0476392e39120b088092b8c398feffffff0118c0c4072217" +
+// recorded is what a real seid answered after a vote for v99 at height 100000.
+const recorded = "0a2f0a03763939120b088092b8c398feffffff0118a08d062217" +
 	"7b227570677261646554797065223a226d696e6f72227d"
 
 func TestDecodeCurrentPlan(t *testing.T) {
@@ -25,7 +24,7 @@ func TestDecodeCurrentPlan(t *testing.T) {
 		err    string
 	}{
 		"nothing planned":      {answer: ""},
-		"a minor upgrade":      {answer: recorded, want: &upgrade.Plan{Name: "v9.9", Height: 123456, Info: `{"upgradeType":"minor"}`}, minor: true},
+		"a minor upgrade":      {answer: recorded, want: &upgrade.Plan{Name: "v99", Height: 100000, Info: `{"upgradeType":"minor"}`}, minor: true},
 		"no info":              {answer: "0a070a02763718e807", want: &upgrade.Plan{Name: "v7", Height: 1000}},
 		"info that is no JSON": {answer: "0a0c0a02763718e8072203616263", want: &upgrade.Plan{Name: "v7", Height: 1000, Info: "abc"}},
 		"cut off":              {answer: recorded[:20], err: "decoding the upgrade plan"},
