@@ -45,8 +45,7 @@ func (n *node) awaitDocument(what string, done func(api.Node) bool) (api.Node, [
 			return doc, states
 		}
 	}
-	raw, _ := json.MarshalIndent(doc, "", " ")
-	n.t.Fatalf("%s: %s did not come; states %v, last document:\n%s", n.name, what, states, raw)
+	n.t.Fatalf("%s: %s did not come; states %v, last document: %+v", n.name, what, states, doc)
 	return doc, nil
 }
 
@@ -100,18 +99,7 @@ func (n *node) lone() wire.AssembledGenesis {
 
 func TestDocument_OfALoneValidator_FollowsItFromTheGateToTheStop(t *testing.T) {
 	v := newNode(t, "document-1", "v0", "")
-	if doc := v.document(); doc.Home.Stage != api.HomeEmpty || doc.Sync.State != api.SyncNotRunning || doc.Gate.State == api.GateOpen {
-		t.Errorf("an empty home: %+v", doc)
-	}
-	genesis := v.lone()
-	v.configure("validator", map[string]string{"storage.snapshot_interval": "5", "storage.state_store.enable": "true"})
-	key := do[wire.Identity](v, api.GenerateIdentity, wire.GenerateIdentity{ChainID: v.chainID, Moniker: v.name}).ConsensusAddress
-	doc := v.document()
-	if doc.Home.Stage != api.HomePrepared || doc.Home.GenesisHash != genesis.GenesisHash || doc.Home.NodeID != v.nodeID ||
-		doc.Home.ConsensusAddress != key || !doc.Home.Signs || doc.Disk == nil || doc.Disk.Size <= doc.Disk.Free {
-		t.Errorf("a prepared home: %+v, disk %+v; want genesis %s, node %s, key %s", doc.Home, doc.Disk, genesis.GenesisHash, v.nodeID, key)
-	}
-
+	prepared(t, v)
 	v.start()
 	doc, states := v.awaitDocument("inSync", func(d api.Node) bool { return d.Sync.State == api.SyncInSync })
 	t.Logf("states until in sync: %v", states)
@@ -125,23 +113,45 @@ func TestDocument_OfALoneValidator_FollowsItFromTheGateToTheStop(t *testing.T) {
 	v.awaitInSync(http.StatusOK, "")
 
 	t.Run("shows the upgrade that the chain has planned", func(t *testing.T) { planned(t, v) })
-	t.Run("shows finished snapshots while seid runs", func(t *testing.T) {
-		doc, _ := v.awaitDocument("a snapshot", func(d api.Node) bool { return len(d.Snapshots) > 0 })
-		t.Logf("snapshots: %+v", doc.Snapshots)
-		if s := doc.Snapshots[0]; s.Height < 5 || s.Height%5 != 0 || s.Chunks < 1 {
-			t.Errorf("snapshot %+v", s)
-		}
-	})
+	t.Run("shows finished snapshots while seid runs", func(t *testing.T) { snapshotted(t, v) })
 	t.Run("says the same in metrics", func(t *testing.T) { measured(t, v) })
-	t.Run("is not running when it is stopped", func(t *testing.T) {
-		do[any](v, api.MarkNotReady, nil)
-		do[wire.Stopped](v, api.StopSeid, nil)
-		doc, _ := v.awaitDocument("notRunning", func(d api.Node) bool { return d.Sync.State == api.SyncNotRunning })
-		if doc.Seid.State == api.SeidRunning || doc.Home.Stage != api.HomeSynced || doc.Gate.State == api.GateOpen {
-			t.Errorf("stopped: %+v", doc)
-		}
-		v.awaitInSync(http.StatusServiceUnavailable, doc.Sync.Message)
-	})
+	t.Run("is not running when it is stopped", func(t *testing.T) { notRunning(t, v) })
+}
+
+// prepared makes a home ready to start.
+func prepared(t *testing.T, v *node) {
+	t.Helper()
+	if doc := v.document(); doc.Home.Stage != api.HomeEmpty || doc.Sync.State != api.SyncNotRunning || doc.Gate.State == api.GateOpen {
+		t.Errorf("an empty home: %+v", doc)
+	}
+	genesis := v.lone()
+	v.configure("validator", map[string]string{"storage.snapshot_interval": "5", "storage.state_store.enable": "true"})
+	key := do[wire.Identity](v, api.GenerateIdentity, wire.GenerateIdentity{ChainID: v.chainID, Moniker: v.name}).ConsensusAddress
+	doc := v.document()
+	if doc.Home.Stage != api.HomePrepared || doc.Home.GenesisHash != genesis.GenesisHash || doc.Home.NodeID != v.nodeID ||
+		doc.Home.ConsensusAddress != key || !doc.Home.Signs || doc.Disk == nil || doc.Disk.Size <= doc.Disk.Free {
+		t.Errorf("a prepared home: %+v, disk %+v; want genesis %s, node %s, key %s", doc.Home, doc.Disk, genesis.GenesisHash, v.nodeID, key)
+	}
+}
+
+func snapshotted(t *testing.T, v *node) {
+	t.Helper()
+	doc, _ := v.awaitDocument("a snapshot", func(d api.Node) bool { return len(d.Snapshots) > 0 })
+	t.Logf("snapshots: %+v", doc.Snapshots)
+	if s := doc.Snapshots[0]; s.Height < 5 || s.Height%5 != 0 || s.Chunks < 1 {
+		t.Errorf("snapshot %+v", s)
+	}
+}
+
+func notRunning(t *testing.T, v *node) {
+	t.Helper()
+	do[any](v, api.MarkNotReady, nil)
+	do[wire.Stopped](v, api.StopSeid, nil)
+	doc, _ := v.awaitDocument("notRunning", func(d api.Node) bool { return d.Sync.State == api.SyncNotRunning })
+	if doc.Seid.State == api.SeidRunning || doc.Home.Stage != api.HomeSynced || doc.Gate.State == api.GateOpen {
+		t.Errorf("stopped: %+v", doc)
+	}
+	v.awaitInSync(http.StatusServiceUnavailable, doc.Sync.Message)
 }
 
 // planned schedules an upgrade by governance.

@@ -109,7 +109,7 @@ func index(dir string) (found []Snapshot, err error) {
 			return nil, err
 		}
 		found = append(found, Snapshot{
-			Height: int64(binary.BigEndian.Uint64(key[1:9])), //nolint:gosec // a block height
+			Height: int64(binary.BigEndian.Uint64(key[1:9])),
 			Format: binary.BigEndian.Uint32(key[9:]), Chunks: chunks,
 		})
 	}
@@ -126,7 +126,7 @@ func chunkCount(value []byte) (int, error) {
 		value = value[n:]
 		if number == fieldChunks && kind == protowire.VarintType {
 			chunks, n := protowire.ConsumeVarint(value)
-			return int(uint32(chunks)), protowire.ParseError(min(n, 0)) //nolint:gosec // uint32 on the wire
+			return int(uint32(chunks)), protowire.ParseError(n)
 		}
 		if n = protowire.ConsumeFieldValue(number, kind, value); n < 0 {
 			return 0, protowire.ParseError(n)

@@ -71,7 +71,7 @@ func (p *Plan) decode(message []byte) error {
 		case planName:
 			p.Name = string(value.bytes)
 		case planHeight:
-			p.Height = int64(value.varint) //nolint:gosec // int64 on the wire
+			p.Height = int64(value.varint)
 		case planInfo:
 			p.Info = string(value.bytes)
 		default: // a field we do not need

@@ -21,7 +21,7 @@ func kernelListeners() (map[int]bool, error) {
 	ports := map[int]bool{}
 	var errs []error
 	for _, table := range listenTables {
-		data, err := os.ReadFile(table)
+		data, err := os.ReadFile(table) //nolint:gosec // one of listenTables
 		if err != nil {
 			errs = append(errs, err) // IPv6 may be off
 			continue

@@ -36,9 +36,7 @@ func Read(home string) (*Mark, error) {
 		return nil, fmt.Errorf("reading the sync mark: %w", err)
 	}
 	mark := &Mark{}
-	if json.Unmarshal(data, mark) != nil {
-		return &Mark{}, nil
-	}
+	_ = json.Unmarshal(data, mark) // see above
 	return mark, nil
 }
 
