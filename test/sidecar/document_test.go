@@ -154,16 +154,21 @@ func notRunning(t *testing.T, v *node) {
 	v.awaitInSync(http.StatusServiceUnavailable, doc.Sync.Message)
 }
 
-// planned schedules an upgrade by governance.
+// vote makes the chain plan an upgrade.
+func (n *node) vote(name string, height int64, info string) {
+	n.t.Helper()
+	tx := wire.Transaction{ChainID: n.chainID, KeyName: "validator", Fees: "20000usei", Gas: 500000}
+	proposal := wire.Proposal{Title: "Upgrade", Description: "To " + name, InitialDeposit: "2000000usei"}
+	made := do[wire.GovTxResult](n, api.GovSoftwareUpgrade, wire.GovSoftwareUpgrade{
+		Transaction: tx, Proposal: proposal, UpgradeName: name, UpgradeHeight: height, UpgradeInfo: info,
+	})
+	do[wire.GovTxResult](n, api.GovVote, wire.GovVote{Transaction: tx, ProposalID: made.ProposalID, Option: "yes"})
+}
+
 func planned(t *testing.T, v *node) {
 	t.Helper()
-	tx := wire.Transaction{ChainID: v.chainID, KeyName: "validator", Fees: "20000usei", Gas: 500000}
-	proposal := wire.Proposal{Title: "Upgrade", Description: "To v99", InitialDeposit: "2000000usei"}
-	info := `{"upgradeType":"minor"}`
-	do[wire.GovTxResult](v, api.GovSoftwareUpgrade, wire.GovSoftwareUpgrade{
-		Transaction: tx, Proposal: proposal, UpgradeName: "v99", UpgradeHeight: 100000, UpgradeInfo: info,
-	})
-	do[wire.GovTxResult](v, api.GovVote, wire.GovVote{Transaction: tx, ProposalID: 1, Option: "yes"})
+	const info = `{"upgradeType":"minor"}`
+	v.vote("v99", 100000, info)
 	// The plan is made when the voting is over. It is asked for twice a minute, and at once
 	// by a new sidecar, which finds seid running.
 	v.awaitHeight(v.height() + 5)
@@ -176,6 +181,29 @@ func planned(t *testing.T, v *node) {
 	}
 	if doc.Sync.State != api.SyncInSync || doc.Home.Stage != api.HomeSynced {
 		t.Errorf("a new sidecar finds %+v", doc)
+	}
+}
+
+// The old binary is started again and again, and ends each time. The document does not waver.
+func TestDocument_OfANodeThatNeedsAnotherBinary_SaysSoAndStaysWithIt(t *testing.T) {
+	v := newNode(t, "document-2", "v0", "")
+	prepared(t, v)
+	v.start()
+	doc, _ := v.awaitDocument("inSync", func(d api.Node) bool { return d.Sync.State == api.SyncInSync })
+	if doc.Seid.Starts == 0 {
+		t.Skip("the gate keeps no record of its process")
+	}
+	height := v.height() + 12
+	v.vote("v99", height, "")
+	doc, states := v.awaitDocument("upgradeNeeded", func(d api.Node) bool { return d.Sync.State == api.SyncUpgradeNeeded })
+	if want := (api.Upgrade{Name: "v99", Height: height}); doc.Upgrade == nil || *doc.Upgrade != want || doc.Seid.LastExit == nil {
+		t.Errorf("upgrade %+v, want %+v; seid %+v", doc.Upgrade, want, doc.Seid)
+	}
+	starts := doc.Seid.Starts
+	_, after := v.awaitDocument("three more starts", func(d api.Node) bool { return d.Seid.Starts > starts+2 })
+	t.Logf("states %v, then %v", states, after)
+	if len(after) != 1 {
+		t.Errorf("then it said %v", after)
 	}
 }
 
