@@ -15,8 +15,9 @@ import (
 // Whoever asks while it is on its way waits for the same answer.
 type shared[T any] struct {
 	clock clock.PassiveClock
-	// keep is how long an answer is good, bound how long asking may take.
-	keep, bound time.Duration
+	// keep is how long an answer is good, bound how long asking may take, old how old an
+	// answer may be to stand in for one on its way.
+	keep, bound, old time.Duration
 
 	mu     sync.Mutex
 	last   answer[T]
@@ -36,7 +37,7 @@ type flight[T any] struct {
 }
 
 // get gives the answer for key, asking with fetch if there is no good one. When ctx ends
-// first it gives the last answer for the key, or the zero value.
+// first it gives the last answer for the key unless that is too old, or the zero value.
 func (s *shared[T]) get(ctx context.Context, key string, fetch func(context.Context) T) T {
 	s.mu.Lock()
 	if s.last.key == key && !s.last.at.IsZero() && s.clock.Since(s.last.at) < s.keep {
@@ -57,7 +58,7 @@ func (s *shared[T]) get(ctx context.Context, key string, fetch func(context.Cont
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.last.key == key {
+	if s.last.key == key && !s.last.at.IsZero() && s.clock.Since(s.last.at) <= s.old {
 		return s.last.value
 	}
 	var none T

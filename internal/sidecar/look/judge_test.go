@@ -89,6 +89,8 @@ func TestJudge(t *testing.T) {
 		"new binary after the stop": {ended(api.SeidWaiting, exit(api.ExitUpgradeNeeded, 2*time.Hour)), verdict{State: api.SyncNotRunning, Message: sayWaiting}},
 		"old binary starts again": {ended(api.SeidRunning, exit(api.ExitUpgradeNeeded, time.Minute)),
 			verdict{State: api.SyncUpgradeNeeded, Message: sayUpgradeNeeded}},
+		"silent after it got past the upgrade": {ended(api.SeidRunning, exit(api.ExitUpgradeNeeded, time.Minute), func(f *Facts) { f.Trend.Answered = true }),
+			verdict{State: api.SyncNotAnswering, Message: sayNotAnswering}},
 		"new binary starts": {ended(api.SeidRunning, exit(api.ExitUpgradeNeeded, 2*time.Hour)), verdict{State: api.SyncStarting, Message: sayStarting}},
 		"crashed with an upgrade note": {ended(api.SeidExited, exit(api.ExitCrash, time.Second), func(f *Facts) { f.Stop = &upgrade.Stop{Written: now.Add(-2 * time.Second)} }),
 			verdict{State: api.SyncUpgradeNeeded, Message: sayUpgradeNeeded}},

@@ -6,7 +6,7 @@ import "github.com/sei-operator/sei-operator/internal/sidecar/api"
 // state. Where the ports are not known, its metrics, which come with the former, tell the
 // same, and a home without state leaves little else.
 func (f Facts) stateSyncing() bool {
-	if f.StateSync == nil || f.Ports.RPC {
+	if f.StateSync == nil {
 		return false
 	}
 	if f.Ports.Known {

@@ -18,8 +18,12 @@ import (
 const (
 	// Bound is how long a look takes at most. It is below the time that callers give it.
 	Bound = 1500 * time.Millisecond
-	// askBound leaves a look time for the rest.
-	askBound = 1200 * time.Millisecond
+	// askWait is how long a look waits for the node's answers, askBound how long the node
+	// may take for them. A busy node needs more than a look has.
+	askWait  = time.Second
+	askBound = 4 * time.Second
+	// oldAnswer is how old an answer may be that stands in for one on its way.
+	oldAnswer = Every + askBound
 	// keepAnswers is how long the node is not asked again, whoever looks.
 	keepAnswers = time.Second
 	// keepPlan is how long a planned upgrade is not asked for again.
@@ -73,7 +77,8 @@ type Look struct {
 	home  home.Dir
 	began time.Time
 
-	answers      shared[observation]
+	answers      shared[*Chain]
+	traces       shared[traces]
 	plan         shared[*api.Upgrade]
 	snapshots    shared[[]api.Snapshot]
 	used         background[int64]
@@ -105,9 +110,10 @@ func New(cfg Config) *Look {
 	c := cfg.Clock
 	return &Look{
 		Config: cfg, home: home.Dir(cfg.Home), began: c.Now(),
-		answers:      shared[observation]{clock: c, keep: keepAnswers, bound: askBound},
-		plan:         shared[*api.Upgrade]{clock: c, keep: keepPlan, bound: askBound},
-		snapshots:    shared[[]api.Snapshot]{clock: c, keep: keepSnapshots, bound: askBound},
+		answers:      shared[*Chain]{clock: c, keep: keepAnswers, bound: askBound, old: oldAnswer},
+		traces:       shared[traces]{clock: c, keep: keepAnswers, bound: askBound, old: oldAnswer},
+		plan:         shared[*api.Upgrade]{clock: c, keep: keepPlan, bound: askBound, old: forever},
+		snapshots:    shared[[]api.Snapshot]{clock: c, keep: keepSnapshots, bound: askBound, old: forever},
 		used:         background[int64]{clock: c, keep: keepUsage, retry: retryAfter},
 		version:      background[string]{clock: c, keep: forever, retry: retryAfter},
 		largeGenesis: background[string]{clock: c, keep: forever, retry: retryAfter},

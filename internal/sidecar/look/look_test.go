@@ -282,6 +282,7 @@ func TestNode_ABlackHoleAsRPC_AnswersWithinTheBound(t *testing.T) {
 		"the ports are a lie": {nil, false, api.SyncStarting},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSeid(t)
 			l := s.look()
 			if tc.answered {
@@ -294,11 +295,51 @@ func TestNode_ABlackHoleAsRPC_AnswersWithinTheBound(t *testing.T) {
 			defer cancel()
 			start := time.Now()
 			got := l.Node(ctx)
-			if got.Sync.State != tc.want || got.Home.Stage == "" || got.Disk == nil {
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if tc.answered && got.Sync.State != api.SyncInSync {
+				t.Errorf("a slow node is judged by what it said before, not %s", got.Sync.State)
+			}
+			// The second look comes when asking has been given up.
+			awaitValue(t, func() bool { return l.answers.idle() })
+			got = l.Node(ctx)
+			if got.Sync.State != tc.want || got.Home.Stage == "" || got.Disk == nil || ctx.Err() != nil {
 				t.Errorf("%+v", got)
 			}
-			if took := time.Since(start); ctx.Err() != nil || took > 20*time.Second {
-				t.Errorf("it took %s", took)
+		})
+	}
+}
+
+// idle reports whether no answer is on its way.
+func (s *shared[T]) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flight == nil
+}
+
+func TestNode_ASlowNode_IsJudgedByItsLastAnswerForAWhile(t *testing.T) {
+	for name, tc := range map[string]struct {
+		age  time.Duration
+		want api.SyncState
+	}{
+		"recent": {Every, api.SyncInSync},
+		"old":    {time.Minute, api.SyncNotAnswering},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSeid(t)
+			l := s.look()
+			l.Node(t.Context())
+			s.clock.Step(tc.age)
+			held := make(chan struct{})
+			s.set(func() { s.held, s.block, s.height = held, s.clock.Now(), 99 })
+			if got := l.Node(t.Context()).Sync; got.State != tc.want {
+				t.Errorf("while it is slow: %+v", got)
+			}
+			close(held)
+			awaitValue(t, func() bool { return l.answers.idle() })
+			if got := l.Node(t.Context()).Sync; got.State != api.SyncInSync || got.Height != 99 {
+				t.Errorf("when it has answered: %+v", got)
 			}
 		})
 	}

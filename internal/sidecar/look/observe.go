@@ -12,44 +12,49 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
 )
 
-// observation is what one round of questions to a running node gave.
-type observation struct {
-	chain     *Chain
+// traces is what can be seen of a running node that does not answer.
+type traces struct {
 	ports     Ports
 	stateSync *StateSync
 	committed time.Time
-	trend     Trend
 }
 
 // sync judges how the node stands to its chain.
 func (l *Look) sync(ctx context.Context, set settings, doc api.Node) api.Sync {
-	process := processOf(doc.Seid)
-	var seen observation
-	if process != "" {
-		seen = l.answers.get(ctx, process, func(ctx context.Context) observation { return l.observe(ctx, process, set) })
+	facts := Facts{
+		Began: l.began, Gate: doc.Gate, Seid: doc.Seid, Mode: set.Mode, Signs: doc.Home.Signs, Draining: l.Draining(), Stop: l.stopNote(),
 	}
-	return Judge(Facts{
-		Now: l.Clock.Now(), Began: l.began, Gate: doc.Gate, Seid: doc.Seid, Mode: set.Mode, Signs: doc.Home.Signs, Draining: l.Draining(),
-		Chain: seen.chain, Ports: seen.ports, StateSync: seen.stateSync, Committed: seen.committed, Trend: seen.trend,
-		Stop: l.stopNote(),
-	})
+	if process := processOf(doc.Seid); process != "" {
+		l.observe(ctx, &facts, process, set)
+	}
+	facts.Now = l.Clock.Now()
+	return Judge(facts)
 }
 
-// observe makes one round and adds it to the history.
-func (l *Look) observe(ctx context.Context, process string, set settings) observation {
-	var seen observation
-	seen.ports = l.ports(set)
-	if l.RPC != nil {
-		seen.chain = ask(ctx, l.RPC())
-	}
-	if seen.chain == nil {
-		seen.stateSync = l.stateSync(ctx, set)
-		seen.committed = l.home.LastCommit()
+// observe adds what a running node says, or else the traces it leaves, and what both have
+// been over time.
+func (l *Look) observe(ctx context.Context, facts *Facts, process string, set settings) {
+	facts.Chain = l.chain(ctx, process)
+	if facts.Chain == nil {
+		seen := l.traces.get(ctx, process, func(ctx context.Context) traces {
+			return traces{ports: l.ports(set), stateSync: l.stateSync(ctx, set), committed: l.home.LastCommit()}
+		})
+		facts.Ports, facts.StateSync, facts.Committed = seen.ports, seen.stateSync, seen.committed
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	seen.trend = l.history.observe(l.Clock.Now(), process, seen.chain, seen.stateSync)
-	return seen
+	facts.Trend = l.history.observe(l.Clock.Now(), process, facts.Chain, facts.StateSync)
+}
+
+// chain asks the node. A slow one is waited for beside the look, which goes on with what the
+// node said before; whoever looks next gets the answer, or that there is none.
+func (l *Look) chain(ctx context.Context, process string) *Chain {
+	if l.RPC == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	return l.answers.get(ctx, process, func(ctx context.Context) *Chain { return ask(ctx, l.RPC()) })
 }
 
 // stopNote is the note of a seid that stopped for an upgrade.
