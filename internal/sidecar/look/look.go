@@ -76,6 +76,8 @@ type Look struct {
 	Config
 	home  home.Dir
 	began time.Time
+	// bound and wait are Bound and askWait; tests that are not about them wait longer.
+	bound, wait time.Duration
 
 	answers      shared[*Chain]
 	traces       shared[traces]
@@ -109,7 +111,7 @@ func New(cfg Config) *Look {
 	orNothing(&cfg.Draining)
 	c := cfg.Clock
 	return &Look{
-		Config: cfg, home: home.Dir(cfg.Home), began: c.Now(),
+		Config: cfg, home: home.Dir(cfg.Home), began: c.Now(), bound: Bound, wait: askWait,
 		answers:      shared[*Chain]{clock: c, keep: keepAnswers, bound: askBound, old: oldAnswer},
 		traces:       shared[traces]{clock: c, keep: keepAnswers, bound: askBound, old: oldAnswer},
 		plan:         shared[*api.Upgrade]{clock: c, keep: keepPlan, bound: askBound, old: forever},
@@ -130,7 +132,7 @@ func orNothing[T any](f *func() T) {
 
 // Node is the node as it is now. It always answers within Bound.
 func (l *Look) Node(ctx context.Context) api.Node {
-	ctx, cancel := context.WithTimeout(ctx, Bound)
+	ctx, cancel := context.WithTimeout(ctx, l.bound)
 	defer cancel()
 	set, process := l.settings(), l.Seid()
 	process.Version = cmp.Or(process.Version, l.seidVersion(ctx))

@@ -146,7 +146,16 @@ func (s *fakeSeid) look(change ...func(*Config)) *Look {
 	for _, c := range change {
 		c(&cfg)
 	}
-	return New(cfg)
+	l := New(cfg)
+	l.bound, l.wait, l.answers.bound, l.plan.bound = time.Hour, time.Hour, time.Hour, time.Hour
+	return l
+}
+
+// hasty looks with the bounds of the product.
+func (s *fakeSeid) hasty() *Look {
+	l := s.look()
+	l.bound, l.wait, l.answers.bound, l.plan.bound = Bound, askWait, askBound, askBound
+	return l
 }
 
 func TestNode_PutsTheDocumentTogether(t *testing.T) {
@@ -284,9 +293,10 @@ func TestNode_ABlackHoleAsRPC_AnswersWithinTheBound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSeid(t)
-			l := s.look()
+			l := s.hasty()
 			if tc.answered {
 				l.Node(t.Context())
+				awaitValue(t, l.answers.idle)
 				s.clock.Step(2 * time.Second)
 			}
 			s.set(func() { s.url, s.open = blackHole(t), tc.open })
@@ -302,7 +312,7 @@ func TestNode_ABlackHoleAsRPC_AnswersWithinTheBound(t *testing.T) {
 				t.Errorf("a slow node is judged by what it said before, not %s", got.Sync.State)
 			}
 			// The second look comes when asking has been given up.
-			awaitValue(t, func() bool { return l.answers.idle() })
+			awaitValue(t, l.answers.idle)
 			got = l.Node(ctx)
 			if got.Sync.State != tc.want || got.Home.Stage == "" || got.Disk == nil || ctx.Err() != nil {
 				t.Errorf("%+v", got)
@@ -328,8 +338,9 @@ func TestNode_ASlowNode_IsJudgedByItsLastAnswerForAWhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSeid(t)
-			l := s.look()
+			l := s.hasty()
 			l.Node(t.Context())
+			awaitValue(t, l.answers.idle)
 			s.clock.Step(tc.age)
 			held := make(chan struct{})
 			s.set(func() { s.held, s.block, s.height = held, s.clock.Now(), 99 })
@@ -337,7 +348,7 @@ func TestNode_ASlowNode_IsJudgedByItsLastAnswerForAWhile(t *testing.T) {
 				t.Errorf("while it is slow: %+v", got)
 			}
 			close(held)
-			awaitValue(t, func() bool { return l.answers.idle() })
+			awaitValue(t, l.answers.idle)
 			if got := l.Node(t.Context()).Sync; got.State != api.SyncInSync || got.Height != 99 {
 				t.Errorf("when it has answered: %+v", got)
 			}
@@ -459,12 +470,12 @@ func TestRun_LooksEvenIfNobodyAsks(t *testing.T) {
 		defer close(ended)
 		l.Run(ctx)
 	}()
-	awaitValue(t, func() bool { return s.calls["GET /status"].Load() == 1 && s.clock.HasWaiters() })
+	awaitValue(t, func() bool { // the first look is over when it has left its mark
+		synced, err := stage.Synced(s.home)
+		return synced && err == nil && s.clock.HasWaiters()
+	})
 	s.clock.Step(Every)
 	awaitValue(t, func() bool { return s.calls["GET /status"].Load() == 2 })
-	if synced, err := stage.Synced(s.home); !synced || err != nil {
-		t.Errorf("mark %v, %v", synced, err)
-	}
 	stop()
 	<-ended
 }

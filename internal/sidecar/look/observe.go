@@ -52,7 +52,7 @@ func (l *Look) chain(ctx context.Context, process string) *Chain {
 	if l.RPC == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, askWait)
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	return l.answers.get(ctx, process, func(ctx context.Context) *Chain { return ask(ctx, l.RPC()) })
 }
