@@ -77,7 +77,7 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	nodeTasks, inSync := handlers.All(nodeConfig(s, registry))
+	nodeTasks, view := handlers.All(nodeConfig(s, registry))
 	rules := conditions(s, log)
 	tasks, err := engine.Open(engine.Config{
 		Path: filepath.Join(s.Home, storeName), Handlers: nodeTasks, Conditions: rules, Log: log, Registry: registry,
@@ -86,9 +86,11 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 		return err
 	}
 	stand := &opening.Stand{Conditions: rules, Open: tasks.OpenStanding}
+	node := newLook(s, tasks, view, log)
+	registry.MustRegister(node)
 	handler := server.New(server.Config{
 		Tasks: tasks, Auth: authenticator(ctx, s), Identity: server.Identity{Node: s.Node, PodUID: s.PodUID},
-		NodeID: server.NodeIDFrom(s.Home), InSync: inSync, Version: buildVersion(), Registry: registry, Log: log,
+		NodeID: server.NodeIDFrom(s.Home), Node: node.Node, InSync: node.InSync, Version: buildVersion(), Registry: registry, Log: log,
 		Gate: func(address string) api.GateAnswer { return opening.Answer(tasks.Gate(), address) }, Heard: stand.Heard,
 	})
 	go stand.Run(ctx)
@@ -96,6 +98,8 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 
 	trim(log)
 	go trimUntil(ctx, log)
+
+	go node.Run(ctx)
 
 	// Tasks are told first, so that long polls end and requests can drain.
 	stop := context.AfterFunc(ctx, tasks.Stop)

@@ -44,7 +44,10 @@ func stateSync(t *testing.T, validators []*node, genesis wire.AssembledGenesis) 
 	n := newNode(t, "four-1", "fifth", "")
 	n.identity()
 	n.join(genesis)
-	n.configure("full", map[string]string{"state_sync.discovery_time": "5s"})
+	n.configure("full", map[string]string{
+		"state_sync.discovery_time": "5s", "metrics.enabled": "true",
+		"metrics.prometheus_listen_addr": fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+	})
 	n.connect(validators)
 	found := do[wire.StateSync](n, api.ConfigureStateSync, wire.ConfigureStateSync{
 		RPCServers: []string{validators[0].witness(), validators[1].witness()},
@@ -53,6 +56,7 @@ func stateSync(t *testing.T, validators []*node, genesis wire.AssembledGenesis) 
 		t.Errorf("state sync is set to %+v", found)
 	}
 	n.start()
+	n.documentStateSync(t)
 	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionCatchingUp, Timeout: "120s"})
 	status, err := n.rpc().Status(t.Context())
 	if err != nil {

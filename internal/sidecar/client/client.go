@@ -22,7 +22,8 @@ type Sidecar interface {
 	Health(ctx context.Context) (Health, error)
 	Version(ctx context.Context) (api.Version, error)
 	NodeID(ctx context.Context) (string, error)
-	// Node looks at the node. A sidecar below api.LevelNode gives ErrNotFound.
+	// Node is all that the sidecar sees of its node. Sidecars below api.LevelNode do not
+	// know the question and give ErrNotFound.
 	Node(ctx context.Context) (api.Node, error)
 	// Submit stores a task and returns its id.
 	Submit(ctx context.Context, task api.TaskRequest) (id string, err error)

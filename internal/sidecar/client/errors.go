@@ -17,7 +17,7 @@ var (
 	ErrNotReady = errors.New("sidecar is not ready")
 	// ErrUnauthorized: the token was not accepted.
 	ErrUnauthorized = errors.New("sidecar refuses the caller")
-	// ErrNotFound: there is no such task.
+	// ErrNotFound: there is no such task, or the sidecar is too old for the call.
 	ErrNotFound = errors.New("task not found")
 	// ErrInvalid: the request is wrong and will stay wrong.
 	ErrInvalid = errors.New("sidecar rejects the request")

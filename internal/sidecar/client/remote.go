@@ -17,8 +17,11 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
-// maxAnswer bounds what is read of an answer: a listing of a hundred tasks.
-const maxAnswer = 16 << 20
+// What is read of an answer at most.
+const (
+	maxAnswer = 16 << 20 // a listing of a hundred tasks
+	maxNode   = 1 << 20
+)
 
 // remote is a Sidecar behind an address.
 type remote struct {
@@ -50,9 +53,9 @@ func (r *remote) NodeID(ctx context.Context) (string, error) {
 	return body.NodeID, err
 }
 
-// Node implements Sidecar.
+// Node implements Sidecar. The sidecar bounds its look, so the time of a health check will do.
 func (r *remote) Node(ctx context.Context) (n api.Node, err error) {
-	return n, r.call(ctx, r.pool.opts.HealthTimeout, http.MethodGet, api.PathNode, nil, &n)
+	return n, r.callUpTo(ctx, maxNode, r.pool.opts.HealthTimeout, http.MethodGet, api.PathNode, nil, &n)
 }
 
 // Submit implements Sidecar.
@@ -94,6 +97,11 @@ func taskPath(id string) string { return "/v0/tasks/" + url.PathEscape(id) }
 
 // call makes one request. The answer's JSON goes into out unless that is nil.
 func (r *remote) call(ctx context.Context, timeout time.Duration, method, path string, body []byte, out any) error {
+	return r.callUpTo(ctx, maxAnswer, timeout, method, path, body, out)
+}
+
+// callUpTo is call with a limit on the answer.
+func (r *remote) callUpTo(ctx context.Context, limit int64, timeout time.Duration, method, path string, body []byte, out any) error {
 	name := method + " " + path
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -106,9 +114,12 @@ func (r *remote) call(ctx context.Context, timeout time.Duration, method, path s
 		return unreachable(ctx, name, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
 		return unreachable(ctx, name, err)
+	}
+	if int64(len(raw)) > limit {
+		return fmt.Errorf("%s: %w: its answer is longer than %d bytes", name, ErrUnreachable, limit)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return answerError(name, resp.StatusCode, raw)

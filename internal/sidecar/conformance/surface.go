@@ -44,10 +44,27 @@ func (s *suite) endpoints(t *testing.T) {
 	default:
 		a.wantError(t, http.StatusInternalServerError, "")
 	}
+	s.node(t)
 	s.call(t, http.MethodGet, "/v0/tasks/"+uuid.NewString(), "").wantError(t, http.StatusNotFound, "task not found")
 	s.call(t, http.MethodGet, "/v0/tasks/not-a-uuid", "").wantError(t, http.StatusNotFound, "task not found")
 	s.call(t, http.MethodDelete, "/v0/tasks/"+uuid.NewString(), "").wantError(t, http.StatusNotFound, "task not found")
 	s.call(t, http.MethodDelete, "/v0/tasks/not-a-uuid", "").wantError(t, http.StatusNotFound, "task not found")
+}
+
+// node checks the parts of the node document that are never empty.
+func (s *suite) node(t *testing.T) {
+	t.Helper()
+	var node struct {
+		APILevel int
+		Gate     struct{ State string }
+		Home     struct{ Stage string }
+		Seid     map[string]any
+		Sync     struct{ State, Message string }
+	}
+	s.call(t, http.MethodGet, "/v0/node", "").want(t, http.StatusOK).json(t, &node)
+	if node.APILevel < 4 || node.Gate.State == "" || node.Home.Stage == "" || node.Seid == nil || node.Sync.State == "" || node.Sync.Message == "" {
+		t.Errorf("node document %+v", node)
+	}
 }
 
 func (s *suite) methodsAndPaths(t *testing.T) {
@@ -58,6 +75,7 @@ func (s *suite) methodsAndPaths(t *testing.T) {
 		{http.MethodPost, "/v0/healthz", http.StatusMethodNotAllowed},
 		{http.MethodPost, "/v0/livez", http.StatusMethodNotAllowed},
 		{http.MethodDelete, "/v0/status", http.StatusMethodNotAllowed},
+		{http.MethodPost, "/v0/node", http.StatusMethodNotAllowed},
 		{http.MethodPut, "/v0/tasks", http.StatusMethodNotAllowed},
 		{http.MethodDelete, "/v0/tasks", http.StatusMethodNotAllowed},
 		{http.MethodPost, "/v0/tasks/" + uuid.NewString(), http.StatusMethodNotAllowed},
@@ -71,7 +89,7 @@ func (s *suite) methodsAndPaths(t *testing.T) {
 			t.Errorf("%s %s: %d %s, want %d text/plain", tc.method, tc.path, a.status, a.header.Get("Content-Type"), tc.status)
 		}
 	}
-	for _, path := range []string{"/v0/livez", "/v0/metrics", "/v0/status", "/v0/tasks", "/v0/version"} {
+	for _, path := range []string{"/v0/livez", "/v0/metrics", "/v0/status", "/v0/tasks", "/v0/version", "/v0/node"} {
 		s.call(t, http.MethodHead, path, "").wantEmpty(t, http.StatusOK)
 	}
 }
@@ -135,7 +153,7 @@ func (s *suite) firstLine(t *testing.T) string {
 
 func (s *suite) callers(t *testing.T) {
 	public := []string{"/v0/healthz", "/v0/startupz", "/v0/livez", "/v0/insync", "/v0/metrics"}
-	private := []string{"/v0/status", "/v0/version", "/v0/node-id", "/v0/tasks", "/v0/tasks/" + uuid.NewString()}
+	private := []string{"/v0/status", "/v0/version", "/v0/node-id", "/v0/node", "/v0/tasks", "/v0/tasks/" + uuid.NewString()}
 	if s.Protected {
 		anonymous := &suite{Target: Target{URL: s.URL}}
 		for _, path := range public {

@@ -65,13 +65,17 @@ func nodeOf(cfg Config) *node.Node {
 	}
 }
 
-// InSync says why no client should be sent to the node; nil means that it keeps up with
-// its chain and stays.
-type InSync func(context.Context) error
+// View is what whoever looks at the node needs of its tasks.
+type View struct {
+	// RPC is a client of the node's own RPC, wherever the configuration of this moment says.
+	RPC func() *rpc.Client
+	// Draining reports whether a task is about to restart the node.
+	Draining func() bool
+}
 
-// All are the handlers of every task type but those that move the gate, and the answer
-// to readiness probes, which depends on what the tasks are about to do.
-func All(cfg Config) ([]engine.Handler, InSync) {
+// All are the handlers of every task type but those that move the gate, and what a look at
+// the node needs of them.
+func All(cfg Config) ([]engine.Handler, View) {
 	n := nodeOf(cfg)
 	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address) }}
 	files.Trial = func(ctx context.Context, version string) (trial.Result, error) {
@@ -95,7 +99,7 @@ func All(cfg Config) ([]engine.Handler, InSync) {
 	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
 	results := &export.Tasks{Node: n, LocalRPC: files.LocalRPC, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}
 	all := slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
-	return afterSweep(n.Home, all), running.InSync
+	return afterSweep(n.Home, all), View{RPC: local, Draining: running.Draining}
 }
 
 // afterSweep lets the first task of a process find a home without the leftovers of

@@ -22,6 +22,11 @@ const (
 	endless api.TaskType = "endless"
 )
 
+var aNode = api.Node{
+	APILevel: api.Level, Gate: api.Gate{State: api.GateClosed}, Home: api.Home{Stage: api.HomeEmpty},
+	Sync: api.Sync{State: api.SyncNotRunning, Message: "seid waits behind the gate"},
+}
+
 type anything struct {
 	Value string `json:"value,omitempty"`
 }
@@ -50,6 +55,7 @@ func serve(t *testing.T, change ...func(*Config)) *httptest.Server {
 	}
 	cfg := Config{
 		Tasks: tasks, Auth: auth.Open{}, NodeID: NodeIDFrom(t.TempDir()),
+		Node:    func(context.Context) api.Node { return aNode },
 		InSync:  func(context.Context) error { return nil },
 		Version: "v1.2.3", Registry: registry, Log: slog.New(slog.DiscardHandler),
 	}

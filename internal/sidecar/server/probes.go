@@ -56,6 +56,11 @@ func (s *server) version(w http.ResponseWriter, _ *http.Request) {
 	respond(w, http.StatusOK, api.Version{Version: s.Version, APILevel: api.Level, TaskTypes: s.Tasks.Types()})
 }
 
+// node answers with all that can be seen of the node.
+func (s *server) node(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, s.Node(r.Context()))
+}
+
 func (s *server) nodeID(w http.ResponseWriter, _ *http.Request) {
 	id, err := s.NodeID()
 	if err != nil {
@@ -64,13 +69,4 @@ func (s *server) nodeID(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	respond(w, http.StatusOK, api.NodeID{NodeID: id})
-}
-
-// node is all that can be seen of the node, in one document.
-func (s *server) node(w http.ResponseWriter, r *http.Request) {
-	if s.Node == nil {
-		http.NotFound(w, r)
-		return
-	}
-	respond(w, http.StatusOK, s.Node(r.Context()))
 }

@@ -49,7 +49,7 @@ type Config struct {
 	Identity Identity
 	// NodeID reads the node's peer-to-peer id.
 	NodeID func() (string, error)
-	// Node looks at the node; nil answers 404.
+	// Node looks at the node; nil leaves the path out, as on an older sidecar.
 	Node func(context.Context) api.Node
 	// InSync says why the node does not keep up with its chain; nil means it does.
 	InSync func(context.Context) error
@@ -89,7 +89,9 @@ func New(cfg Config) http.Handler {
 	private.HandleFunc("GET /v0/status", s.status)
 	private.HandleFunc("GET /v0/version", s.version)
 	private.HandleFunc("GET /v0/node-id", s.nodeID)
-	private.HandleFunc("GET "+api.PathNode, s.node)
+	if s.Node != nil {
+		private.HandleFunc("GET "+api.PathNode, s.node)
+	}
 	private.HandleFunc("POST /v0/tasks", s.submit)
 	private.HandleFunc("GET /v0/tasks", s.list)
 	private.HandleFunc("GET /v0/tasks/{id}", s.get)

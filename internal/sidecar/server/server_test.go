@@ -332,3 +332,19 @@ func TestNodeID_FromTheKeyFile(t *testing.T) {
 		})
 	}
 }
+
+func TestNode_AnswersWithTheLook(t *testing.T) {
+	srv := serve(t)
+	resp := do(t, http.MethodGet, srv.URL+api.PathNode, "")
+	var got api.Node
+	if err := json.Unmarshal(resp.body, &got); err != nil || resp.status != http.StatusOK {
+		t.Fatalf("%d %s: %v", resp.status, resp.body, err)
+	}
+	if diff := cmp.Diff(aNode, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	without := serve(t, func(c *Config) { c.Node = nil })
+	if resp := do(t, http.MethodGet, without.URL+api.PathNode, ""); resp.status != http.StatusNotFound {
+		t.Errorf("without a look: %d", resp.status)
+	}
+}

@@ -58,7 +58,11 @@ func (conditions) Permit(wire.MarkReady, api.Opening) error { return nil }
 func (conditions) Revoke() error { return nil }
 
 // Refusal implements engine.Conditions.
-func (c conditions) Refusal() string { return c.gate.refusal }
+func (c conditions) Refusal() string {
+	c.all.model.mu.Lock()
+	defer c.all.model.mu.Unlock()
+	return c.gate.refusal
+}
 
 // mayOpen is the condition of mark-ready. What it accepts is what the gate was
 // opened for.

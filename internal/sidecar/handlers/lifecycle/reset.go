@@ -14,6 +14,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
+	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
 )
 
 // emptySigningState is what `seid init` writes for a key that signed nothing.
@@ -75,6 +76,9 @@ func (t *Tasks) forgetDependents(records engine.Records) error {
 		return err
 	}
 	if err := durable.Remove(t.Node.Home.Path(".sei-sidecar-snapshot-height")); err != nil {
+		return err
+	}
+	if err := stage.Forget(string(t.Node.Home)); err != nil {
 		return err
 	}
 	return completion.Forget(records, dependents...)

@@ -1,0 +1,171 @@
+package look
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sei-operator/sei-operator/internal/seid"
+	"github.com/sei-operator/sei-operator/internal/seid/home"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+func TestReadSettings(t *testing.T) {
+	h := home.Dir("/h")
+	for name, tc := range map[string]struct {
+		config, app string
+		change      func(*settings)
+	}{
+		"no files": {change: func(s *settings) { s.Present = false }},
+		"defaults": {config: "mode = 'validator'", change: func(s *settings) { s.Mode = seid.ModeValidator }},
+		"damaged":  {config: "mode = ", change: func(s *settings) { s.Present = false }},
+		"addresses": {
+			config: "[rpc]\nladdr='tcp://0.0.0.0:1'\n[p2p]\nladdr='tcp://[::]:2'\n[instrumentation]\nprometheus=true\nprometheus-listen-addr=':3'",
+			change: func(s *settings) { s.RPCPort, s.P2PPort, s.MetricsURL = 1, 2, "http://localhost:3/metrics" },
+		},
+		"no RPC, no metrics": {config: "[rpc]\nladdr=''\n[instrumentation]\nprometheus=false", change: func(s *settings) { s.RPCPort = 0 }},
+		"state sync": {
+			config: "[statesync]\nenable=true\nuse-local-snapshot=true\ntemp-dir='/t'",
+			change: func(s *settings) { s.StateSync, s.LocalSnapshot, s.ChunkDir = true, true, "/t" },
+		},
+		"keys elsewhere": {
+			config: "node-key-file='config/n.json'\n[priv-validator]\nkey-file='/mnt/key.json'\nladdr='tcp://signer:1'",
+			change: func(s *settings) {
+				s.NodeKeyFile, s.KeyFile, s.RemoteSigner = "/h/config/n.json", "/mnt/key.json", true
+			},
+		},
+		"snapshots elsewhere":   {config: "x=1", app: "[state-sync]\nsnapshot-directory='/snap'", change: func(s *settings) { s.SnapshotDir = "/snap" }},
+		"snapshots at a riddle": {config: "x=1", app: "[state-sync]\nsnapshot-directory='snap'", change: func(*settings) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := home.Dir(t.TempDir())
+			fill(t, string(dir), map[string]string{"config/config.toml": tc.config, "config/app.toml": tc.app})
+			want := settings{
+				Present: true, Mode: seid.ModeFull, P2PPort: 26656, RPCPort: 26657, ChunkDir: h.Tmp(),
+				KeyFile: h.ConsensusKey(), NodeKeyFile: h.NodeKey(), SnapshotDir: h.Snapshots(),
+			}
+			tc.change(&want)
+			got := readSettings(dir)
+			for _, path := range []*string{&got.ChunkDir, &got.KeyFile, &got.NodeKeyFile, &got.SnapshotDir} {
+				*path = strings.Replace(*path, string(dir), "/h", 1)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// fill writes files that are not empty.
+func fill(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		if content == "" {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSigns_NeedsTheModeAndAKey(t *testing.T) {
+	for _, tc := range []struct {
+		set    settings
+		hasKey bool
+		want   bool
+	}{
+		{settings{Present: true, Mode: seid.ModeValidator}, true, true},
+		{settings{Present: true, Mode: seid.ModeValidator}, false, false},
+		{settings{Present: true, Mode: seid.ModeValidator, RemoteSigner: true}, false, true},
+		{settings{Present: true, Mode: seid.ModeFull}, true, false},
+		{settings{Mode: seid.ModeValidator}, true, false},
+	} {
+		if got := tc.set.signs(tc.hasKey); got != tc.want {
+			t.Errorf("%+v with key %v signs: %v", tc.set, tc.hasKey, got)
+		}
+	}
+}
+
+func TestStage(t *testing.T) {
+	const configured, genesis = "config/config.toml", "config/genesis.json"
+	for name, tc := range map[string]struct {
+		files   []string
+		process api.Seid
+		want    api.HomeStage
+	}{
+		"nothing":         {nil, api.Seid{}, api.HomeEmpty},
+		"no genesis":      {[]string{configured}, api.Seid{}, api.HomeEmpty},
+		"no config":       {[]string{genesis}, api.Seid{}, api.HomeEmpty},
+		"ready to start":  {[]string{configured, genesis}, api.Seid{State: api.SeidWaiting}, api.HomePrepared},
+		"runs":            {[]string{configured, genesis}, api.Seid{State: api.SeidRunning}, api.HomeFirstSync},
+		"has run":         {[]string{configured, genesis}, api.Seid{State: api.SeidExited, Starts: 3}, api.HomeFirstSync},
+		"somebody's data": {[]string{configured, genesis, "data/blockstore.db/x"}, api.Seid{State: api.SeidWaiting}, api.HomeFirstSync},
+		"was in sync":     {[]string{configured, genesis, ".sei-sidecar/synced"}, api.Seid{State: api.SeidWaiting}, api.HomeSynced},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, f := range tc.files {
+				fill(t, dir, map[string]string{f: "x = 1"})
+			}
+			l := New(Config{Home: dir})
+			if got := l.stage(l.settings(), tc.process); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestConsensusAddress_SeidsOwnViewComesFirst(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, map[string]string{"config/priv_validator_key.json": `{"address":"08F2F76C7FF9B1D5B5B3C6D4C7F0C5B6A2E3F4D5"}`})
+	for name, tc := range map[string]struct {
+		own  func() (string, bool)
+		want string
+	}{
+		"mounted there alone":        {func() (string, bool) { return "AB", true }, "AB"},
+		"there is none there":        {func() (string, bool) { return "", true }, ""},
+		"nobody looked, bad file":    {func() (string, bool) { return "", false }, ""},
+		"nobody can look, bad file ": {nil, ""},
+	} {
+		l := New(Config{Home: dir, ConsensusAddress: tc.own})
+		if got := l.consensusAddress(l.settings().KeyFile); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestUsage_CountsAFileWithTwoNamesOnce(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, map[string]string{"a": strings.Repeat("x", 1<<20)})
+	before := usage(dir)
+	if before < 1<<20 {
+		t.Errorf("%d bytes", before)
+	}
+	if err := os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if after := usage(dir); after != before {
+		t.Errorf("%d bytes with a link, %d without", after, before)
+	}
+}
+
+func TestGenesisHash_OfALargeFile_ComesLater(t *testing.T) {
+	dir := t.TempDir()
+	l := New(Config{Home: dir})
+	if got := l.genesisHash(); got != "" {
+		t.Errorf("without a file: %s", got)
+	}
+	fill(t, dir, map[string]string{"config/genesis.json": strings.Repeat("x", inlineHash+1)})
+	awaitValue(t, func() bool { return l.genesisHash() != "" })
+	large := l.genesisHash()
+	fill(t, dir, map[string]string{"config/genesis.json": "small"})
+	if got := l.genesisHash(); got == large || len(got) != 64 {
+		t.Errorf("after a change: %s", got)
+	}
+}
