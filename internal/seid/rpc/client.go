@@ -27,6 +27,7 @@ type Client struct {
 	base    string
 	http    *http.Client
 	timeout time.Duration
+	asPost  bool
 }
 
 // Option changes how a Client calls.
@@ -37,6 +38,10 @@ func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = 
 
 // WithHTTPClient replaces the HTTP client, for example to share connections.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
+
+// AsSeidDoes makes every call a JSON-RPC POST, the only kind that seid's light client
+// makes. A gateway may let one kind through and not the other.
+func AsSeidDoes() Option { return func(c *Client) { c.asPost = true } }
 
 // New returns a client of the node at baseURL, for example LocalURL. A plain
 // host:port is taken as http, and as https if the port is 443.
@@ -74,6 +79,13 @@ func (c *Client) get(ctx context.Context, method string, query url.Values, out a
 
 // getStatus is get for callers to whom the HTTP status means something.
 func (c *Client) getStatus(ctx context.Context, method string, query url.Values, out any) (int, error) {
+	if c.asPost {
+		params := make(map[string]any, len(query))
+		for name := range query {
+			params[name] = query.Get(name)
+		}
+		return http.StatusOK, c.post(ctx, method, params, out)
+	}
 	target := c.base + "/" + method
 	if len(query) > 0 {
 		target += "?" + query.Encode()

@@ -71,7 +71,7 @@ type InSync func(context.Context) error
 // to readiness probes, which depends on what the tasks are about to do.
 func All(cfg Config) ([]engine.Handler, InSync) {
 	n := nodeOf(cfg)
-	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address) }}
+	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address, rpc.AsSeidDoes()) }}
 	// Wherever the node's configuration of this moment says.
 	local := func() *rpc.Client { return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second)) }
 	running := &lifecycle.Tasks{
