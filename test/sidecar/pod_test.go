@@ -41,6 +41,8 @@ type podSpec struct {
 	restart bool
 	// gate and args are added to `sidecar gate` and `seid start`.
 	gate, args []string
+	// env is added to the node's environment.
+	env []string
 }
 
 // run starts the pod without opening the gate.
@@ -62,7 +64,7 @@ func (n *node) run(spec podSpec) {
 		// The child dies with the thread that started it, so the thread is kept.
 		runtime.LockOSThread()
 		for ctx.Err() == nil {
-			p.life(ctx, binary, command, n.home, log)
+			p.life(ctx, binary, command, append([]string{"HOME=" + n.home}, spec.env...), log)
 			if !spec.restart {
 				return
 			}
@@ -77,9 +79,9 @@ func (n *node) run(spec podSpec) {
 }
 
 // life is one life of the container.
-func (p *pod) life(ctx context.Context, binary string, command []string, home string, log *os.File) {
+func (p *pod) life(ctx context.Context, binary string, command, env []string, log *os.File) {
 	cmd := exec.CommandContext(ctx, binary, command...)
-	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {

@@ -31,6 +31,12 @@ func SigningKey(files Files, dir home.Dir) string {
 	return underHome(files.text("priv-validator", "key-file"), dir, dir.ConsensusKey())
 }
 
+// NodeKey is the key by which the peers of the node with these files know it.
+func NodeKey(files Files, dir home.Dir) string {
+	name, _ := files.Config["node-key-file"].(string)
+	return underHome(name, dir, dir.NodeKey())
+}
+
 // underHome resolves a path of config.toml as seid does.
 func underHome(path string, dir home.Dir, fallback string) string {
 	switch {

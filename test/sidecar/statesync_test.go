@@ -1,0 +1,114 @@
+package sidecar_test
+
+import (
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+)
+
+const (
+	// oldSnapshot is the only snapshot of the chain.
+	oldSnapshot = 100
+	// farAbove it is the head when a node joins.
+	farAbove = oldSnapshot + 2200
+)
+
+// A chain whose only snapshot is more than 2000 blocks old is joined by a node that
+// verifies it through a witness that only talks TLS, below a path.
+func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
+	v := newNode(t, "old-1", "v", "")
+	fast := map[string]string{
+		"consensus.unsafe_commit_timeout_override": "1ms", "storage.state_store.enable": "true",
+		"storage.snapshot_interval": fmt.Sprint(oldSnapshot), "storage.snapshot_keep_recent": "5",
+	}
+	genesis := ceremony([]*node{v}, fast)
+	v.start()
+	v.awaitHeight(oldSnapshot + 5)
+	follower := newNode(t, "old-1", "follower", "")
+	follower.identity()
+	follower.join(genesis)
+	follower.configure("full", nil)
+	follower.connect([]*node{v})
+	follower.start()
+	v.reconfigure(map[string]string{"storage.snapshot_interval": "0"})
+	v.awaitHeight(farAbove)
+	// The chain goes on slowly, so that the newcomer gets a share of the processor.
+	v.reconfigure(map[string]string{"consensus.unsafe_commit_timeout_override": "1s"})
+	v.awaitHeight(farAbove + 1)
+	follower.awaitHeight(farAbove)
+
+	witness, env := tlsWitness(t, v)
+	n := newNode(t, "old-1", "newcomer", "", env)
+	n.identity()
+	n.join(genesis)
+	n.configure("full", map[string]string{"state_sync.discovery_time": "5s"})
+	n.connect([]*node{v, follower})
+	found := do[wire.StateSync](n, api.ConfigureStateSync, wire.ConfigureStateSync{RPCServers: []string{witness.URL + "/sei/rpc", follower.witness()}})
+	if found.TrustHeight >= oldSnapshot || !strings.HasPrefix(found.RPCServers[0], "https://") || len(found.Warnings) > 0 {
+		t.Fatalf("state sync is set to %+v", found)
+	}
+	asked := witness.asked()
+	n.run(podSpec{restart: true, env: []string{env}})
+	do[any](n, api.MarkReady, nil)
+	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: farAbove, Timeout: "100s"})
+	status, err := n.rpc().Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first := status.SyncInfo.EarliestBlockHeight; first < oldSnapshot-2 || first > oldSnapshot+2 {
+		t.Errorf("the node has block %d, so it did not begin with the snapshot of %d", first, oldSnapshot)
+	}
+	if witness.asked() == asked {
+		t.Error("seid never asked the TLS witness")
+	}
+	t.Logf("snapshot %d, head %d, trusted block %d, first block %d, %d questions over TLS",
+		oldSnapshot, status.SyncInfo.LatestBlockHeight, found.TrustHeight, status.SyncInfo.EarliestBlockHeight, witness.asked()-asked)
+}
+
+// reconfigure changes settings of a running node and restarts it.
+func (n *node) reconfigure(change map[string]string) {
+	n.t.Helper()
+	do[wire.ConfigChanges](n, api.ConfigApply, wire.ConfigApply{Incremental: true, Overrides: change})
+	do[any](n, api.RestartSeid, nil)
+}
+
+// tlsProxy forwards what comes over TLS to below /sei/rpc.
+type tlsProxy struct {
+	*httptest.Server
+	questions atomic.Int64
+}
+
+func (p *tlsProxy) asked() int64 { return p.questions.Load() }
+
+// tlsWitness puts a proxy before a node's RPC and gives the environment in which its
+// certificate is trusted.
+func tlsWitness(t *testing.T, v *node) (*tlsProxy, string) {
+	t.Helper()
+	target, err := url.Parse("http://" + v.witness())
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(target)
+	p := &tlsProxy{}
+	p.Server = httptest.NewTLSServer(http.StripPrefix("/sei/rpc", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.questions.Add(1)
+		forward.ServeHTTP(w, r)
+	})))
+	t.Cleanup(p.Close)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p, "SSL_CERT_FILE=" + file
+}
