@@ -73,7 +73,7 @@ func All(cfg Config) ([]engine.Handler, InSync) {
 	n := nodeOf(cfg)
 	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address, rpc.AsSeidDoes()) }}
 	// Wherever the node's configuration of this moment says.
-	local := func() *rpc.Client { return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second)) }
+	local := func() *rpc.Client { return localClient(files.LocalRPC(), 5*time.Second) }
 	running := &lifecycle.Tasks{
 		Node: n, Processes: process.Table{Home: cfg.Home}, RPC: local, StateSyncEnabled: files.StateSyncEnabled,
 	}
@@ -82,9 +82,9 @@ func All(cfg Config) ([]engine.Handler, InSync) {
 		Node: n, CheckStopped: running.CheckStopped, UploadTimeout: cfg.UploadTimeout, Metrics: snapshot.NewMetrics(cfg.Registry),
 	}
 	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
-	results := &export.Tasks{Node: n, LocalRPC: files.LocalRPC, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}
+	results := &export.Tasks{Node: n, RPC: func() *rpc.Client { return localClient(files.LocalRPC(), rpc.DefaultTimeout) }, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}
 	all := slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
-	return afterSweep(n.Home, all), running.InSync
+	return afterSweep(n.Home, withoutChunks(n.Home, running.CheckStopped, all)), running.InSync
 }
 
 // afterSweep lets the first task of a process find a home without the leftovers of

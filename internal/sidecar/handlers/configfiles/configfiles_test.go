@@ -159,7 +159,7 @@ func TestLocalRPC_IsWhereTheConfigurationSays(t *testing.T) {
 		"tcp://0.0.0.0:26657": "http://127.0.0.1:26657", "tcp://127.0.0.1:1234": "http://127.0.0.1:1234", "tcp://[::]:99": "http://127.0.0.1:99", "": rpc.LocalURL,
 	} {
 		handlertest.Must[any](t, f.Harness, api.ConfigPatch, fmt.Sprintf(`{"files":{"config.toml":{"rpc":{"laddr":%q}}}}`, address))
-		if got := f.tasks.LocalRPC(); got != want {
+		if got := f.tasks.LocalRPC().URL; got != want {
 			t.Errorf("laddr %q: RPC is at %q, want %q", address, got, want)
 		}
 	}
