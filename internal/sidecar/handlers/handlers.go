@@ -41,8 +41,9 @@ type Config struct {
 	// s3://name?region=eu-central-1; empty means none.
 	GenesisBucket  string
 	SnapshotBucket string
-	// UploadTimeout bounds one snapshot upload; 0 means the default.
-	UploadTimeout time.Duration
+	// UploadTimeout bounds one snapshot upload, UploadInterval lies between two of
+	// snapshot-upload; 0 means the default.
+	UploadTimeout, UploadInterval time.Duration
 	// RPCEndpoint is the node's own RPC; empty means what its configuration says.
 	RPCEndpoint string
 	// Keyring is what governance tasks sign with; the zero value disables them.
@@ -79,7 +80,8 @@ func All(cfg Config) ([]engine.Handler, InSync) {
 	}
 	ceremony := &genesis.Tasks{Node: n, SetPeers: files.SetPeers, SetMoniker: files.SetMoniker, Moniker: files.Moniker}
 	snapshots := &snapshot.Tasks{
-		Node: n, CheckStopped: running.CheckStopped, UploadTimeout: cfg.UploadTimeout, Metrics: snapshot.NewMetrics(cfg.Registry),
+		Node: n, CheckStopped: running.CheckStopped, BlockTime: blockTime(local), UploadTimeout: cfg.UploadTimeout,
+		UploadInterval: cfg.UploadInterval, Metrics: snapshot.NewMetrics(cfg.Registry),
 	}
 	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
 	results := &export.Tasks{Node: n, RPC: func() *rpc.Client { return localClient(files.LocalRPC(), rpc.DefaultTimeout) }, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}

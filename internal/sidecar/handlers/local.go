@@ -22,6 +22,17 @@ func localClient(at config.Endpoint, timeout time.Duration) *rpc.Client {
 	return rpc.New(at.URL, options...)
 }
 
+// blockTime asks the node when it made a block.
+func blockTime(local func() *rpc.Client) func(context.Context, int64) (time.Time, error) {
+	return func(ctx context.Context, height int64) (time.Time, error) {
+		commit, err := local().Commit(ctx, height)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return commit.Header.Time, nil
+	}
+}
+
 // withoutChunks lets a state sync be set up on a home without the chunks of a killed one.
 // They can be as large as the state itself.
 func withoutChunks(dir home.Dir, checkStopped func(context.Context) error, all []engine.Handler) []engine.Handler {
