@@ -1,7 +1,6 @@
 package sidecar_test
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,11 +14,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/syndtr/goleveldb/leveldb"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot/snapshottest"
 )
 
 // wantKills is how often the sidecar is killed in the middle of a task.
@@ -259,25 +258,15 @@ func snapshots(t *testing.T, home string, heights ...uint64) {
 	t.Helper()
 	dir := filepath.Join(home, "data", "snapshots")
 	rng := rand.NewChaCha8([32]byte{1})
-	chunk := make([]byte, 2<<20)
 	for _, h := range heights {
+		var chunks [][]byte
 		for i := range 4 {
+			chunk := make([]byte, 2<<20)
 			_, _ = rng.Read(chunk)
+			chunks = append(chunks, chunk)
 			writeFiles(t, dir, map[string]string{filepath.Join(strconv.FormatUint(h, 10), "1", strconv.Itoa(i)): string(chunk)})
 		}
-	}
-	db, err := leveldb.OpenFile(filepath.Join(dir, "metadata.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, h := range heights {
-		key := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{1}, h), 1)
-		if err := db.Put(key, []byte("meta"), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
+		snapshottest.Index(t, filepath.Join(dir, "metadata.db"), snapshottest.Of(h, chunks...))
 	}
 }
 

@@ -169,8 +169,10 @@ func TestRestore_RunAgainAfterAKill_FetchesTheRest(t *testing.T) {
 	}
 	server.onGet, server.ranges, f.Context = nil, nil, t.Context()
 	handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
-	if diff := cmp.Diff([]string{"bytes=3145728-"}, server.ranges); diff != "" {
-		t.Errorf("ranges (-want +got):\n%s", diff)
+	// A few bytes of the second answer may have come before the kill.
+	var from int
+	if _, err := fmt.Sscanf(strings.Join(server.ranges, " "), "bytes=%d-", &from); err != nil || from < 3<<20 || len(server.ranges) != 1 {
+		t.Errorf("ranges are %q, want one from at least %d on", server.ranges, 3<<20)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/syndtr/goleveldb/leveldb"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot/snapshottest"
 )
 
 // oneChunk is the index entry of height 7, format 1, with one chunk.
@@ -28,17 +28,7 @@ func TestHold_SeidPrunesTheSnapshotMeanwhile_TheChunksStay(t *testing.T) {
 	if err := os.WriteFile(chunk, []byte("chunk"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := leveldb.OpenFile(filepath.Join(snapshots, indexName), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := []byte{1, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1}
-	if err := db.Put(key, oneChunk(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	snapshottest.Index(t, filepath.Join(snapshots, indexName), snapshottest.Of(7, []byte("chunk")))
 	held, err := hold(snapshots, []int64{7})
 	if err != nil || held.height != 7 || held.bytes != 5 {
 		t.Fatalf("hold = %+v, %v", held, err)

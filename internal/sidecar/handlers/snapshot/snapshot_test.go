@@ -30,6 +30,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot/snapshottest"
 )
 
 type fixture struct {
@@ -67,32 +68,12 @@ func writeFile(tb testing.TB, file, content string) {
 	}
 }
 
-// index writes the index of snapshots as seid does: one chunk each.
+// index writes an index of snapshots of one chunk each.
 func index(tb testing.TB, dir string, chunks map[uint64]string) {
 	tb.Helper()
-	db, err := leveldb.OpenFile(dir, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	for height, chunk := range chunks {
-		key := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{1}, height), 1)
-		if err := db.Put(key, entry(height, chunk), nil); err != nil {
-			tb.Fatal(err)
-		}
+		snapshottest.Index(tb, dir, snapshottest.Of(height, []byte(chunk)))
 	}
-	if err := db.Close(); err != nil {
-		tb.Fatal(err)
-	}
-}
-
-// entry is a snapshot of one chunk in format 1, as seid encodes it.
-func entry(height uint64, chunk string) []byte {
-	sum := sha256.Sum256([]byte(chunk))
-	value := binary.AppendUvarint([]byte{1 << 3}, height)
-	value = append(value, 2<<3, 1, 3<<3, 1, 4<<3|2, 32)
-	value = append(value, sum[:]...)
-	value = append(value, 5<<3|2, 34, 1<<3|2, 32)
-	return append(value, sum[:]...)
 }
 
 func indexed(tb testing.TB, dir string) []uint64 {
