@@ -3,6 +3,7 @@ package sidecar_test
 import (
 	"encoding/pem"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -38,7 +39,7 @@ func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
 	follower := newNode(t, "old-1", "follower", "")
 	follower.identity()
 	follower.join(genesis)
-	follower.configure("full", nil)
+	follower.configure("full", onIPv6(t, follower))
 	follower.connect([]*node{v})
 	follower.start()
 	v.reconfigure(map[string]string{"storage.snapshot_interval": "0"})
@@ -54,7 +55,7 @@ func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
 	n.join(genesis)
 	n.configure("full", map[string]string{"state_sync.discovery_time": "5s"})
 	n.connect([]*node{v, follower})
-	found := do[wire.StateSync](n, api.ConfigureStateSync, wire.ConfigureStateSync{RPCServers: []string{witness.URL + "/sei/rpc", follower.witness()}})
+	found := do[wire.StateSync](n, api.ConfigureStateSync, wire.ConfigureStateSync{RPCServers: []string{witness.URL + "/sei/rpc", v6(follower.witness())}})
 	if found.TrustHeight >= oldSnapshot || !strings.HasPrefix(found.RPCServers[0], "https://") || len(found.Warnings) > 0 {
 		t.Fatalf("state sync is set to %+v", found)
 	}
@@ -75,6 +76,23 @@ func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
 	t.Logf("snapshot %d, head %d, trusted block %d, first block %d, %d questions over TLS",
 		oldSnapshot, status.SyncInfo.LatestBlockHeight, found.TrustHeight, status.SyncInfo.EarliestBlockHeight, witness.asked()-asked)
 }
+
+// onIPv6 lets a node listen on all families, as in a pod that has IPv6 alone.
+func onIPv6(t *testing.T, n *node) map[string]string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "[::1]:0")
+	if err != nil {
+		t.Fatalf("this test needs an IPv6 loopback: %v", err)
+	}
+	_ = l.Close()
+	return map[string]string{
+		"network.rpc.listen_address": fmt.Sprintf("tcp://[::]:%d", n.rpcPort),
+		"network.p2p.listen_address": fmt.Sprintf("tcp://[::]:%d", n.p2pPort),
+	}
+}
+
+// v6 is the same port on the IPv6 loopback.
+func v6(address string) string { return strings.Replace(address, "127.0.0.1", "[::1]", 1) }
 
 // reconfigure changes settings of a running node and restarts it.
 func (n *node) reconfigure(change map[string]string) {

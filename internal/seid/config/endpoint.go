@@ -43,22 +43,6 @@ func LocalEndpoint(files Files, dir home.Dir, ipv4 bool) Endpoint {
 	return Endpoint{URL: "https://" + net.JoinHostPort(host, port), CertFile: cert}
 }
 
-// HasIPv4Loopback reports whether this network namespace can be reached by 127.0.0.1.
-func HasIPv4Loopback() bool {
-	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		return true
-	}
-	ipv4, ipv6 := false, false
-	for _, a := range addresses {
-		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsLoopback() {
-			ipv4 = ipv4 || ip.IP.To4() != nil
-			ipv6 = ipv6 || ip.IP.To4() == nil
-		}
-	}
-	return ipv4 || !ipv6
-}
-
 // text is a string in a section of config.toml.
 func (f Files) text(section, key string) string {
 	table, _ := f.Config[section].(map[string]any)

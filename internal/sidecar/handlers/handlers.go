@@ -27,6 +27,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot"
+	"github.com/sei-operator/sei-operator/internal/sidecar/podnet"
 )
 
 // Config is what the handlers have to know of the node.
@@ -86,6 +87,9 @@ func All(cfg Config) ([]engine.Handler, InSync) {
 	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
 	results := &export.Tasks{Node: n, RPC: func() *rpc.Client { return localClient(files.LocalRPC(), rpc.DefaultTimeout) }, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}
 	all := slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
+	if podnet.Here().IPv6Only {
+		all = onIPv6(all)
+	}
 	return afterSweep(n.Home, withoutChunks(n.Home, running.CheckStopped, all)), running.InSync
 }
 

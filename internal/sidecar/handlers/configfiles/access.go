@@ -7,6 +7,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/podnet"
 )
 
 // SetPeers makes peers the node's persistent peers.
@@ -72,7 +73,7 @@ func (t *Tasks) LocalRPC() config.Endpoint {
 	if err != nil {
 		return config.Endpoint{URL: rpc.LocalURL} // the task at hand meets the same error and tells it
 	}
-	return config.LocalEndpoint(files, t.Node.Home, config.HasIPv4Loopback())
+	return config.LocalEndpoint(files, t.Node.Home, podnet.Here().IPv4Loopback)
 }
 
 func section(tree config.Tree, name string) map[string]any {
