@@ -14,40 +14,36 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
-const (
-	// oldSnapshot is the only snapshot of the chain.
-	oldSnapshot = 100
-	// farAbove it is the head when a node joins.
-	farAbove = oldSnapshot + 2200
-)
+// old is how many blocks the newest snapshot of the chain lies behind the head.
+const old = 2050
 
-// A chain whose only snapshot is more than 2000 blocks old is joined by a node that
-// verifies it through a witness that only talks TLS, below a path.
+// A chain whose newest snapshot is more than 2000 blocks old is joined by a node that
+// verifies it through a witness that only talks TLS, below a path, and one on IPv6.
 func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
 	v := newNode(t, "old-1", "v", "")
-	fast := map[string]string{
+	genesis := ceremony([]*node{v}, map[string]string{
 		"consensus.unsafe_commit_timeout_override": "1ms", "storage.state_store.enable": "true",
-		"storage.snapshot_interval": fmt.Sprint(oldSnapshot), "storage.snapshot_keep_recent": "5",
-	}
-	genesis := ceremony([]*node{v}, fast)
+		"storage.snapshot_interval": "100", "storage.snapshot_keep_recent": "5",
+	})
 	v.start()
-	v.awaitHeight(oldSnapshot + 5)
+	v.awaitHeight(105)
+	v.reconfigure(map[string]string{"storage.snapshot_interval": "0"})
+	newest := v.newestSnapshot()
 	follower := newNode(t, "old-1", "follower", "")
 	follower.identity()
 	follower.join(genesis)
 	follower.configure("full", onIPv6(t, follower))
 	follower.connect([]*node{v})
 	follower.start()
-	v.reconfigure(map[string]string{"storage.snapshot_interval": "0"})
-	v.awaitHeight(farAbove)
+	v.awaitHeight(newest + old)
 	// The chain goes on slowly, so that the newcomer gets a share of the processor.
 	v.reconfigure(map[string]string{"consensus.unsafe_commit_timeout_override": "1s"})
-	v.awaitHeight(farAbove + 1)
-	follower.awaitHeight(farAbove)
+	follower.awaitHeight(newest + old)
 
 	witness, env := tlsWitness(t, v)
 	n := newNode(t, "old-1", "newcomer", "", env)
@@ -56,25 +52,35 @@ func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
 	n.configure("full", map[string]string{"state_sync.discovery_time": "5s"})
 	n.connect([]*node{v, follower})
 	found := do[wire.StateSync](n, api.ConfigureStateSync, wire.ConfigureStateSync{RPCServers: []string{witness.URL + "/sei/rpc", v6(follower.witness())}})
-	if found.TrustHeight >= oldSnapshot || !strings.HasPrefix(found.RPCServers[0], "https://") || len(found.Warnings) > 0 {
+	if found.TrustHeight >= newest || !strings.HasPrefix(found.RPCServers[0], "https://") || len(found.Warnings) > 0 {
 		t.Fatalf("state sync is set to %+v", found)
 	}
 	asked := witness.asked()
 	n.run(podSpec{restart: true, env: []string{env}})
 	do[any](n, api.MarkReady, nil)
-	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: farAbove, Timeout: "100s"})
+	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: newest + old, Timeout: "100s"})
 	status, err := n.rpc().Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first := status.SyncInfo.EarliestBlockHeight; first < oldSnapshot-2 || first > oldSnapshot+2 {
-		t.Errorf("the node has block %d, so it did not begin with the snapshot of %d", first, oldSnapshot)
+	if first := status.SyncInfo.EarliestBlockHeight; first < newest-2 || first > newest+2 {
+		t.Errorf("the node has block %d, so it did not begin with the snapshot of %d", first, newest)
 	}
 	if witness.asked() == asked {
 		t.Error("seid never asked the TLS witness")
 	}
 	t.Logf("snapshot %d, head %d, trusted block %d, first block %d, %d questions over TLS",
-		oldSnapshot, status.SyncInfo.LatestBlockHeight, found.TrustHeight, status.SyncInfo.EarliestBlockHeight, witness.asked()-asked)
+		newest, status.SyncInfo.LatestBlockHeight, found.TrustHeight, status.SyncInfo.EarliestBlockHeight, witness.asked()-asked)
+}
+
+// newestSnapshot is the height of the newest snapshot of a node that makes no more.
+func (n *node) newestSnapshot() int64 {
+	n.t.Helper()
+	heights, err := home.Dir(n.home).SnapshotHeights()
+	if err != nil || len(heights) == 0 {
+		n.t.Fatalf("%s has snapshots %v: %v", n.name, heights, err)
+	}
+	return heights[len(heights)-1]
 }
 
 // onIPv6 lets a node listen on all families, as in a pod that has IPv6 alone.
