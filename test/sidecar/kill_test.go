@@ -259,8 +259,8 @@ func snapshots(t *testing.T, home string, heights ...uint64) {
 	dir := filepath.Join(home, "data", "snapshots")
 	rng := rand.NewChaCha8([32]byte{1})
 	for _, h := range heights {
-		var chunks [][]byte
-		for i := range 4 {
+		chunks := make([][]byte, 0, 4)
+		for i := range cap(chunks) {
 			chunk := make([]byte, 2<<20)
 			_, _ = rng.Read(chunk)
 			chunks = append(chunks, chunk)

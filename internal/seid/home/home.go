@@ -96,7 +96,7 @@ func (d Dir) SnapshotHeights() ([]int64, error) { return SnapshotsIn(d.Snapshots
 // SnapshotsIn is SnapshotHeights for a node that keeps its snapshots in another
 // directory.
 func SnapshotsIn(dir string) ([]int64, error) {
-	entries, err := os.ReadDir(dir) //nolint:gosec // named by the node's own configuration
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -47,7 +47,7 @@ func TestParseServer_WhatSeidCannotUse_IsRefusedInWords(t *testing.T) {
 		"https://a.example/?k":  "query",
 		"https://a.example/#x":  "query or fragment",
 		"a:1,b:2":               "commas",
-		"a:1 ":                  "spaces",
+		"a :1":                  "spaces",
 		"http://a\x7f:1":        "spaces",
 	} {
 		if got, err := rpc.ParseServer(address); err == nil || !strings.Contains(err.Error(), want) {

@@ -85,7 +85,10 @@ func All(cfg Config) ([]engine.Handler, InSync) {
 		UploadInterval: cfg.UploadInterval, Metrics: snapshot.NewMetrics(cfg.Registry),
 	}
 	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
-	results := &export.Tasks{Node: n, RPC: func() *rpc.Client { return localClient(files.LocalRPC(), rpc.DefaultTimeout) }, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}
+	results := &export.Tasks{
+		Node: n, RPC: func() *rpc.Client { return localClient(files.LocalRPC(), rpc.DefaultTimeout) },
+		PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry),
+	}
 	all := slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
 	if podnet.Here().IPv6Only {
 		all = onIPv6(all)

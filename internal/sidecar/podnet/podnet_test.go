@@ -19,7 +19,7 @@ func TestOf_TellsPodsByTheirAddresses(t *testing.T) {
 		"IPv6, link-local IPv4":      {[]string{"127.0.0.1/8", "169.254.1.1/16", "2001:db8::7/64"}, podnet.Families{IPv4Loopback: true, IPv6Only: true}},
 		"IPv6 without IPv4 loopback": {[]string{"::1/128", "fd00::7/64"}, podnet.Families{IPv6Only: true}},
 	} {
-		var addresses []net.Addr
+		addresses := make([]net.Addr, 0, len(tc.addresses))
 		for _, text := range tc.addresses {
 			ip, network, err := net.ParseCIDR(text)
 			if err != nil {

@@ -35,7 +35,7 @@ var NotesOnData = []string{RestoredHeight, LastUpload, Download}
 // Snapshots removes the snapshots of a directory, and what is made of them beside it.
 // The directory may be anywhere and hold other things, which stay.
 func Snapshots(dir string) error {
-	entries, err := os.ReadDir(dir) //nolint:gosec // named by the node's own configuration
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing snapshots: %w", err)
 	}
@@ -58,7 +58,7 @@ const stateSyncPrefix = "tm-statesync"
 // itself only when it ends in good order. It must not be running.
 func StateSync(dir home.Dir) error {
 	for _, parent := range stateSyncDirs(dir) {
-		entries, err := os.ReadDir(parent) //nolint:gosec // in the home, or named by its configuration
+		entries, err := os.ReadDir(parent)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

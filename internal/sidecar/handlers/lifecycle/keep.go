@@ -11,16 +11,16 @@ import (
 
 // removeExcept empties a directory but for some files and the directories they are in.
 func removeExcept(ctx context.Context, dir string, kept []string) error {
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(real)
+	entries, err := os.ReadDir(resolved)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		path := filepath.Join(real, e.Name())
+		path := filepath.Join(resolved, e.Name())
 		var err error
 		switch {
 		case slices.Contains(kept, path):

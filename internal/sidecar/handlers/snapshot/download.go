@@ -207,8 +207,8 @@ func readPart(dir string) (part, error) {
 	if err != nil {
 		return p, fmt.Errorf("reading how far the download is: %w", err)
 	}
-	if json.Unmarshal(data, &p) != nil {
-		return part{}, nil // not ours: start over
+	if err := json.Unmarshal(data, &p); err != nil {
+		return part{}, nil //nolint:nilerr // a record that cannot be read is none: the download starts over
 	}
 	return p, nil
 }

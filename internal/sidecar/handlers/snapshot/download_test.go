@@ -79,7 +79,7 @@ func (c *cutWriter) Write(p []byte) (int, error) {
 		if f, ok := c.ResponseWriter.(http.Flusher); ok {
 			f.Flush()
 		}
-		panic(http.ErrAbortHandler) // the connection is lost
+		panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler loses its connection
 	}
 	return n, err
 }

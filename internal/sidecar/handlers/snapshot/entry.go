@@ -61,9 +61,9 @@ func parseEntry(value []byte) (entry, error) {
 		case fieldHeight:
 			e.height = number
 		case fieldFormat:
-			e.format = uint32(number) //nolint:gosec // seid writes 32 bits
+			e.format = uint32(number)
 		case fieldChunks:
-			e.chunks = uint32(number) //nolint:gosec // seid writes 32 bits
+			e.chunks = uint32(number)
 		case fieldMetadata:
 			return eachField(text, func(field, _ uint64, hash []byte) error {
 				if field == fieldHashes {

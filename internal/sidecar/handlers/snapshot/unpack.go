@@ -36,7 +36,7 @@ func (t *Tasks) unpack(ctx context.Context, task engine.Task, from choice, stagi
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(t.downloads(), archiveFile), os.O_RDWR, 0) //nolint:gosec // in the node's home
+	file, err := os.OpenFile(filepath.Join(t.downloads(), archiveFile), os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("opening the download: %w", err)
 	}
