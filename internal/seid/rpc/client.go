@@ -39,9 +39,14 @@ func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = 
 // WithHTTPClient replaces the HTTP client, for example to share connections.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
-// AsSeidDoes makes every call a JSON-RPC POST, the only kind that seid's light client
-// makes. A gateway may let one kind through and not the other.
-func AsSeidDoes() Option { return func(c *Client) { c.asPost = true } }
+// direct has no proxy, as seid's client has none.
+var direct = &http.Client{Transport: &http.Transport{Proxy: nil, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true}}
+
+// AsSeidDoes makes every call a JSON-RPC POST and goes through no proxy, as seid's light
+// client does: what can be reached in this way seid can reach as well.
+func AsSeidDoes() Option {
+	return func(c *Client) { c.asPost, c.http = true, direct }
+}
 
 // New returns a client of the node at baseURL, for example LocalURL. A plain
 // host:port is taken as http, and as https if the port is 443.

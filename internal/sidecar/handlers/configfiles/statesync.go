@@ -169,8 +169,5 @@ func (t *Tasks) find(ctx context.Context, in stateSyncInputs) (*wire.StateSync, 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.agree(ctx, &point); err != nil {
-		return nil, err
-	}
 	return s.result(point), nil
 }

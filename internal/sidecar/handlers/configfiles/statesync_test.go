@@ -291,3 +291,13 @@ func TestStateSync_FromALocalSnapshotOlderThanTheTrustPeriod_IsRefusedInWords(t 
 		t.Errorf("state sync = %+v", got)
 	}
 }
+
+func TestStateSync_AWitnessThatLiesAboutTime_DecidesNothing(t *testing.T) {
+	f := newFixture(t)
+	liar := &witness{network: "test-1", latest: 100_000, earliest: 1, hash: hash("B"), headAge: 1000 * time.Hour}
+	f.witnesses = map[string]*witness{"a:26657": liar, "b:26657": good(100_000), "c:26657": good(100_000)}
+	got := f.stateSync(t, `{"rpcServers":["a:26657","b:26657","c:26657"]}`)
+	if got.TrustHeight != 50_000 || !cmp.Equal(got.RPCServers, []string{"b:26657", "c:26657"}) {
+		t.Errorf("state sync = %+v", got)
+	}
+}

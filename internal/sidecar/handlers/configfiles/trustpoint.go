@@ -59,6 +59,10 @@ func (s *search) ofSnapshot(ctx context.Context, height int64) (trustPoint, erro
 	if err != nil {
 		return trustPoint{}, err
 	}
+	point, err := s.agree(ctx, height)
+	if err != nil {
+		return trustPoint{}, err
+	}
 	made, err := s.timeOf(ctx, height)
 	if err != nil {
 		return trustPoint{}, err
@@ -69,7 +73,7 @@ func (s *search) ofSnapshot(ctx context.Context, height int64) (trustPoint, erro
 			height, age.Round(time.Minute), s.in.Period)).
 			WithHint("restore a newer snapshot, or raise trustPeriod, at most to the time that stake stays bonded")
 	}
-	return trustPoint{height: height}, nil
+	return point, nil
 }
 
 // belowHead trusts a block that is below the snapshots of the peers, that at least two
@@ -95,14 +99,25 @@ func (s *search) belowHead(ctx context.Context) (trustPoint, error) {
 	if err != nil {
 		return trustPoint{}, err
 	}
-	if height, err = s.youngEnough(ctx, height, min(head, s.lowestHead())); err != nil {
+	// Whoever lies about the block is dropped before anybody is asked for its time.
+	point, err := s.agree(ctx, min(height, s.lowestHead()))
+	if err != nil {
 		return trustPoint{}, err
 	}
-	if height > 1 && head-height < shallow {
-		s.warnings = append(s.warnings, fmt.Sprintf(
-			"the trusted block %d is only %d blocks below the head; snapshots that are older than it may be refused by seid", height, head-height))
+	young, err := s.youngEnough(ctx, point.height, min(head, s.lowestHead()))
+	if err != nil {
+		return trustPoint{}, err
 	}
-	return trustPoint{height: height}, nil
+	if young != point.height {
+		if point, err = s.agree(ctx, young); err != nil {
+			return trustPoint{}, err
+		}
+	}
+	if point.height > 1 && head-point.height < shallow {
+		s.warnings = append(s.warnings, fmt.Sprintf(
+			"the trusted block %d is only %d blocks below the head; snapshots that are older than it may be refused by seid", point.height, head-point.height))
+	}
+	return point, nil
 }
 
 // oldest is the lowest block that a witness will surely have for some time.
@@ -134,7 +149,6 @@ func (s *search) lowestHead() int64 {
 // youngEnough raises a height until its block is at most half as old as the trust period
 // allows: seid compares again at each start, and a first sync may take days.
 func (s *search) youngEnough(ctx context.Context, height, head int64) (int64, error) {
-	height = min(height, head)
 	var asking error
 	tooOld := func(at int64) bool {
 		made, err := s.timeOf(ctx, at)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
@@ -56,11 +57,29 @@ type search struct {
 	warnings []string
 }
 
-// reach asks all candidates who they are.
+// answer is what a candidate says about itself.
+type answer struct {
+	client Witness
+	status *rpc.Status
+	err    error
+}
+
+// ask asks all candidates at once: each that is silent takes its whole timeout.
+func (s *search) ask(ctx context.Context) []answer {
+	answers := make([]answer, len(s.in.Candidates))
+	var wg sync.WaitGroup
+	for i, address := range s.in.Candidates {
+		answers[i].client = s.connect(address)
+		wg.Go(func() { answers[i].status, answers[i].err = answers[i].client.Status(ctx) })
+	}
+	wg.Wait()
+	return answers
+}
+
+// reach finds out which candidates are nodes of the chain.
 func (s *search) reach(ctx context.Context) error {
-	for _, address := range s.in.Candidates {
-		client := s.connect(address)
-		status, err := client.Status(ctx)
+	for i, a := range s.ask(ctx) {
+		address, client, status, err := s.in.Candidates[i], a.client, a.status, a.err
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -133,34 +152,34 @@ func (s *search) head() int64 {
 	return heights[max(0, len(heights)-wantWitnesses)]
 }
 
-// agree asks every witness for the trusted block and follows the majority.
-func (s *search) agree(ctx context.Context, point *trustPoint) error {
+// agree asks every witness for the block at a height and follows the majority.
+func (s *search) agree(ctx context.Context, height int64) (trustPoint, error) {
 	says := map[string]string{}
 	count := map[string]int{}
 	err := s.keep(func(w usable) (string, bool) {
-		commit, err := w.client.Commit(ctx, point.height)
+		commit, err := w.client.Commit(ctx, height)
 		switch {
 		case err != nil:
-			return fmt.Sprintf("does not give block %d: %v", point.height, err), errors.Is(err, rpc.ErrUnreachable)
+			return fmt.Sprintf("does not give block %d: %v", height, err), errors.Is(err, rpc.ErrUnreachable)
 		case len(commit.Hash) != 64:
-			return fmt.Sprintf("gives block %d the hash %q", point.height, commit.Hash), false
+			return fmt.Sprintf("gives block %d the hash %q", height, commit.Hash), false
 		}
 		says[w.address] = strings.ToUpper(commit.Hash)
 		count[says[w.address]]++
 		return "", false
 	})
 	if err := errors.Join(ctx.Err(), err); err != nil {
-		return err
+		return trustPoint{}, err
 	}
-	if point.hash = majority(count, len(s.usable)); point.hash == "" {
-		return s.disagreement(point.height, says)
+	hash := majority(count, len(s.usable))
+	if hash == "" {
+		return trustPoint{}, s.disagreement(height, says)
 	}
-	return s.keep(func(w usable) (string, bool) {
-		if says[w.address] == point.hash {
+	return trustPoint{height: height, hash: hash}, s.keep(func(w usable) (string, bool) {
+		if says[w.address] == hash {
 			return "", false
 		}
-		return fmt.Sprintf("says that block %d is %s, %d others say %s: it is on a fork or lies",
-			point.height, says[w.address], count[point.hash], point.hash), false
+		return fmt.Sprintf("says that block %d is %s, %d others say %s: it is on a fork or lies", height, says[w.address], count[hash], hash), false
 	})
 }
 

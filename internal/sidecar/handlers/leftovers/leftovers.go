@@ -23,14 +23,18 @@ const (
 	RestoredHeight = ".sei-sidecar-snapshot-height"
 	// LastUpload is the snapshot that was uploaded last.
 	LastUpload = ".sei-sidecar-last-upload.json"
-	// Download is the directory of an archive that is being fetched.
-	Download = ".sei-sidecar-download"
+	// download is the directory, beside the snapshots, of an archive that is being fetched.
+	download = ".sei-sidecar-download"
 	// UploadScratch is the temporary name beside the snapshots of one that is uploaded.
 	UploadScratch = "upload"
 )
 
 // NotesOnData are the names that go with the data.
-var NotesOnData = []string{RestoredHeight, LastUpload, Download}
+var NotesOnData = []string{RestoredHeight, LastUpload}
+
+// Download is where an archive of a snapshot is kept while it is fetched: on the volume of
+// the snapshots, where there has to be room for them anyway.
+func Download(snapshots string) string { return filepath.Join(filepath.Dir(snapshots), download) }
 
 // Snapshots removes the snapshots of a directory, and what is made of them beside it.
 // The directory may be anywhere and hold other things, which stay.
@@ -48,7 +52,7 @@ func Snapshots(dir string) error {
 			return fmt.Errorf("removing snapshots: %w", err)
 		}
 	}
-	return durable.Sweep(filepath.Dir(dir), UploadScratch)
+	return errors.Join(durable.Remove(Download(dir)), durable.Sweep(filepath.Dir(dir), UploadScratch))
 }
 
 // stateSyncPrefix begins the names of the directories in which seid collects chunks.

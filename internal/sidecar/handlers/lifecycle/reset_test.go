@@ -64,7 +64,7 @@ func TestReset_SnapshotsElsewhereAndNotesOnData_GoWithTheData(t *testing.T) {
 	f := newFixture(t)
 	volume := t.TempDir()
 	snapshots := filepath.Join(volume, "snapshots")
-	for _, name := range []string{"snapshots/200/1/0", "snapshots/metadata.db/CURRENT", "snapshots/README", ".sei-tmp-upload-1/200/1/0"} {
+	for _, name := range []string{"snapshots/200/1/0", "snapshots/metadata.db/CURRENT", "snapshots/README", ".sei-tmp-upload-1/200/1/0", ".sei-sidecar-download/archive"} {
 		file := filepath.Join(volume, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestReset_SnapshotsElsewhereAndNotesOnData_GoWithTheData(t *testing.T) {
 	}
 	f.fill(map[string]string{
 		"config/app.toml":               fmt.Sprintf("[state-sync]\nsnapshot-directory = %q\n", snapshots),
-		".sei-sidecar-last-upload.json": "{}", ".sei-sidecar-download/part": "x", "tmp/tm-statesync123/0": "chunk", "tmp/other/0": "mine",
+		".sei-sidecar-last-upload.json": "{}", "tmp/tm-statesync123/0": "chunk", "tmp/other/0": "mine",
 	})
 	got := handlertest.Must[wire.WipedData](t, f.Harness, api.ResetData, `{}`)
 	if got.WipedBytes != 12 {

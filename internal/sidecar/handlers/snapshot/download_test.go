@@ -149,7 +149,7 @@ func TestRestore_LostConnections_ContinueWhereTheyWereCut(t *testing.T) {
 	if data := content(t, f.home.Snapshots()); data["300/1/0"] != chunk {
 		t.Error("the chunk is another")
 	}
-	if _, err := os.Stat(f.home.Path(".sei-sidecar-download")); err == nil {
+	if _, err := os.Stat(f.home.Path("data", ".sei-sidecar-download")); err == nil {
 		t.Error("the archive was left behind")
 	}
 }

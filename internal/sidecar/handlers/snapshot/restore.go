@@ -34,15 +34,19 @@ func (t *Tasks) restore(ctx context.Context, task engine.Task, p wire.SnapshotRe
 	if err != nil {
 		return nil, err
 	}
+	target, err := t.snapshots()
+	if err != nil {
+		return nil, err
+	}
 	if rec.Matches(inputs) {
-		return rec.Result, durable.Remove(t.downloads())
+		return rec.Result, durable.Remove(leftovers.Download(target))
 	}
 	if rec == nil {
 		if result, done, err := t.restoredBefore(); done || err != nil {
 			return result, err
 		}
 	}
-	result, err := t.restoreAnew(ctx, task, p)
+	result, err := t.restoreAnew(ctx, task, p, target)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +55,7 @@ func (t *Tasks) restore(ctx context.Context, task engine.Task, p wire.SnapshotRe
 		return nil, err
 	}
 	// The archive goes last: a kill before costs nothing but unpacking it again.
-	return result, errors.Join(completion.Save(task.Records, api.SnapshotRestore, inputs, result), t.Node.Mark(doneMark), durable.Remove(t.downloads()))
+	return result, errors.Join(completion.Save(task.Records, api.SnapshotRestore, inputs, result), t.Node.Mark(doneMark), durable.Remove(leftovers.Download(target)))
 }
 
 // restoredBefore recognises the mark of a sidecar that kept no records.
@@ -71,15 +75,11 @@ func (t *Tasks) restoredBefore() (any, bool, error) {
 	return wire.RestoredSnapshot{Height: height, Warnings: []string{"this home was restored before; run reset-data to restore again"}}, true, nil
 }
 
-func (t *Tasks) restoreAnew(ctx context.Context, task engine.Task, p wire.SnapshotRestore) (wire.RestoredSnapshot, error) {
+func (t *Tasks) restoreAnew(ctx context.Context, task engine.Task, p wire.SnapshotRestore, target string) (wire.RestoredSnapshot, error) {
 	if err := t.CheckStopped(ctx); err != nil {
 		return wire.RestoredSnapshot{}, err
 	}
 	if err := t.refuseState(); err != nil {
-		return wire.RestoredSnapshot{}, err
-	}
-	target, err := t.snapshots()
-	if err != nil {
 		return wire.RestoredSnapshot{}, err
 	}
 	bucket, err := node.Bucket(ctx, t.Node.SnapshotBucket, "snapshot bucket")
@@ -99,7 +99,7 @@ func (t *Tasks) restoreAnew(ctx context.Context, task engine.Task, p wire.Snapsh
 		result.Warnings = append(result.Warnings, "there is no manifest beside the snapshot; it was compared with its own index only")
 	}
 	if err := t.bring(ctx, task, bucket, chosen, target); err != nil {
-		return result, t.explain(err)
+		return result, explain(err, target)
 	}
 	return result, nil
 }
@@ -117,11 +117,12 @@ func (t *Tasks) refuseState() error {
 
 // bring fetches, checks and unpacks a snapshot and puts it in the place of what is there.
 func (t *Tasks) bring(ctx context.Context, task engine.Task, bucket *objectstore.Bucket, from choice, target string) error {
-	tight, err := checkRoom(t.downloads(), from.object, from.manifest)
+	dir := leftovers.Download(target)
+	tight, err := checkRoom(dir, from.object, from.manifest)
 	if err != nil {
 		return err
 	}
-	d := &download{dir: t.downloads(), bucket: bucket, task: task, pause: t.retryPause()}
+	d := &download{dir: dir, bucket: bucket, task: task, pause: t.retryPause()}
 	sum, err := d.fetch(ctx, from.object.Key)
 	if err != nil {
 		return err
@@ -134,7 +135,7 @@ func (t *Tasks) bring(ctx context.Context, task engine.Task, bucket *objectstore
 		return err
 	}
 	defer func() { _ = os.RemoveAll(staging) }()
-	if err := t.unpack(ctx, task, from, staging, tight); err != nil {
+	if err := unpack(ctx, task, from, dir, staging, tight); err != nil {
 		return err
 	}
 	if err := checkLayout(ctx, staging, from.height, from.manifest == nil); err != nil {
@@ -148,7 +149,7 @@ func (t *Tasks) bring(ctx context.Context, task engine.Task, bucket *objectstore
 
 // explain tells the caller what an error means for it, and gives back the room of a
 // download that cannot be continued.
-func (t *Tasks) explain(err error) error {
+func explain(err error, target string) error {
 	switch {
 	case errors.Is(err, archive.ErrUnsafe), errors.Is(err, archive.ErrCorrupt):
 		err = api.Terminal(api.CodeIntegrity, err).WithHint("the archive is damaged or not a snapshot; upload it again")
@@ -160,7 +161,7 @@ func (t *Tasks) explain(err error) error {
 		err = node.BucketError(err)
 	}
 	if api.DetailOf(err).Terminal {
-		err = errors.Join(err, durable.Remove(t.downloads()))
+		err = errors.Join(err, durable.Remove(leftovers.Download(target)))
 	}
 	return err
 }

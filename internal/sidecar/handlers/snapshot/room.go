@@ -21,6 +21,9 @@ const spareBytes = 64 << 20
 // checkRoom refuses a restore that cannot fit, before anything is fetched, and says
 // whether the archive has to be given back to the volume while it is unpacked.
 func checkRoom(dir string, object objectstore.Object, manifest *objectstore.Manifest) (tight bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
+		return false, fmt.Errorf("making the directory of the snapshots: %w", err)
+	}
 	free, err := durable.Free(filepath.Dir(dir))
 	if err != nil {
 		return false, err

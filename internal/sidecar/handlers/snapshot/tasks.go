@@ -16,7 +16,6 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/leftovers"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 )
 
@@ -90,9 +89,6 @@ func (t *Tasks) snapshots() (string, error) {
 	}
 	return dir, nil
 }
-
-// downloads is where an archive is kept while it is fetched.
-func (t *Tasks) downloads() string { return t.Node.Home.Path(leftovers.Download) }
 
 func (t *Tasks) retryPause() time.Duration {
 	if t.RetryPause > 0 {

@@ -31,19 +31,19 @@ func staging(target string) (string, error) {
 
 // unpack puts the files of the archive into staging. A volume without room for both gets
 // the archive back piece by piece, and with it the chance to use it again.
-func (t *Tasks) unpack(ctx context.Context, task engine.Task, from choice, staging string, tight bool) error {
+func unpack(ctx context.Context, task engine.Task, from choice, dir, staging string, tight bool) error {
 	limits, err := limitsFor(from, staging)
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(t.downloads(), archiveFile), os.O_RDWR, 0)
+	file, err := os.OpenFile(filepath.Join(dir, archiveFile), os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("opening the download: %w", err)
 	}
 	defer func() { _ = file.Close() }()
 	var src io.Reader = file
 	if tight {
-		if err := durable.Remove(filepath.Join(t.downloads(), partFile)); err != nil {
+		if err := durable.Remove(filepath.Join(dir, partFile)); err != nil {
 			return err
 		}
 		src = &consumed{file: file}
