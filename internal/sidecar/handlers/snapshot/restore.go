@@ -39,7 +39,7 @@ func (t *Tasks) restore(ctx context.Context, task engine.Task, p wire.SnapshotRe
 		return nil, err
 	}
 	if rec.Matches(inputs) {
-		return rec.Result, durable.Remove(leftovers.Download(target))
+		return rec.Result, t.cleared(target)
 	}
 	if rec == nil {
 		if result, done, err := t.restoredBefore(); done || err != nil {
@@ -55,7 +55,16 @@ func (t *Tasks) restore(ctx context.Context, task engine.Task, p wire.SnapshotRe
 		return nil, err
 	}
 	// The archive goes last: a kill before costs nothing but unpacking it again.
-	return result, errors.Join(completion.Save(task.Records, api.SnapshotRestore, inputs, result), t.Node.Mark(doneMark), durable.Remove(leftovers.Download(target)))
+	if err := completion.Save(task.Records, api.SnapshotRestore, inputs, result); err != nil {
+		return nil, err
+	}
+	return result, t.cleared(target)
+}
+
+// cleared does what comes after the record of a restore, also for a run that was killed
+// right after it.
+func (t *Tasks) cleared(target string) error {
+	return errors.Join(t.Node.Mark(doneMark), durable.Remove(leftovers.Download(target)))
 }
 
 // restoredBefore recognises the mark of a sidecar that kept no records.

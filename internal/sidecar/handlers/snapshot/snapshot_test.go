@@ -254,6 +254,17 @@ func TestRestore_ARepeatGivesTheResultAndOtherInputsRestoreAnew(t *testing.T) {
 	if diff := cmp.Diff(first, again); diff != "" {
 		t.Errorf("repeat (-first +again):\n%s", diff)
 	}
+	// As after a kill between the record and what comes after it.
+	mark, download := f.home.Path(".sei-sidecar-snapshot-done"), f.home.Path("data/.sei-sidecar-download")
+	if err := errors.Join(os.Remove(mark), os.Mkdir(download, 0o750)); err != nil {
+		t.Fatal(err)
+	}
+	handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
+	_, markErr := os.Stat(mark)
+	_, downloadErr := os.Stat(download)
+	if markErr != nil || downloadErr == nil {
+		t.Errorf("mark: %v; download: %v, want it gone", markErr, downloadErr)
+	}
 	other := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{"targetHeight":100}`)
 	if other.Height != 100 {
 		t.Errorf("other inputs gave %+v", other)
