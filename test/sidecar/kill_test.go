@@ -1,6 +1,7 @@
 package sidecar_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
@@ -77,6 +79,8 @@ func TestKilledAtRandom_EveryTaskEndsAsIfUndisturbed(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(20260805, 200))
 	live.killLive(rng)
+	fresh()
+	n.killEndless(bucket)
 	version, err := n.Client().Version(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -179,6 +183,33 @@ func homeSteps(t *testing.T, n, live *node) []step {
 		{api.ResetData, nil},
 		{api.MarkReady, nil},
 		{api.MarkNotReady, nil},
+	}
+}
+
+// killEndless disturbs the task that never ends: it goes on until it is deleted.
+func (n *node) killEndless(bucket string) {
+	n.t.Helper()
+	id := n.Submit(api.SnapshotUpload, "", nil)
+	manifest := filepath.Join(bucket, n.chainID, "state-sync", "100.tar.gz"+objectstore.ManifestSuffix)
+	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
+	defer cancel()
+	for range 2 {
+		n.Kill()
+		n.Restart()
+		tick := time.NewTicker(10 * time.Millisecond)
+		for _, err := os.Stat(manifest); err != nil; _, err = os.Stat(manifest) {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				n.t.Fatal("the snapshot was never uploaded")
+			}
+		}
+		if got, err := n.Client().Get(ctx, id, 0); err != nil || got.Status != api.TaskRunning {
+			n.t.Fatalf("snapshot-upload is %+v, %v, want it running", got, err)
+		}
+	}
+	if err := n.Client().Delete(ctx, id); err != nil {
+		n.t.Error(err)
 	}
 }
 
