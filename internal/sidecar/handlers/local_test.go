@@ -38,9 +38,9 @@ func TestAll_AnRPCWithTLS_IsAskedWithTLS(t *testing.T) {
 	config := "[rpc]\nladdr = \"tcp://" + strings.TrimPrefix(srv.URL, "https://") + "\"\ntls-cert-file = \"rpc.pem\"\ntls-key-file = \"rpc.key\"\n"
 	put(t, filepath.Join(home, "config/config.toml"), config)
 	put(t, filepath.Join(home, "config/rpc.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})))
-	_, inSync := handlers.All(handlers.Config{Home: home, ChainID: "test-1"})
-	if err := inSync(t.Context()); err != nil {
-		t.Errorf("the node is not in sync: %v", err)
+	all, _ := handlers.All(handlers.Config{Home: home, ChainID: "test-1"})
+	if _, err := handlertest.New(all).Run(t, api.AwaitCondition, `{"condition":"height","targetHeight":10,"timeout":"10s"}`); err != nil {
+		t.Errorf("the node's height is not seen: %v", err)
 	}
 }
 
