@@ -3,6 +3,7 @@ package sidecar_test
 import (
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,24 +27,27 @@ const old = 2050
 // A chain whose newest snapshot is more than 2000 blocks old is joined by a node that
 // verifies it through a witness that only talks TLS, below a path, and one on IPv6.
 func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
+	// The validator is never restarted: a lone one that signed a vote and forgot the block
+	// waits for ever. The follower is the one that makes snapshots, for a while.
 	v := newNode(t, "old-1", "v", "")
-	genesis := ceremony([]*node{v}, map[string]string{
-		"consensus.unsafe_commit_timeout_override": "1ms", "storage.state_store.enable": "true",
-		"storage.snapshot_interval": "100", "storage.snapshot_keep_recent": "5",
-	})
+	genesis := ceremony([]*node{v}, map[string]string{"consensus.unsafe_commit_timeout_override": "2ms"})
 	v.start()
-	v.awaitHeight(105)
-	v.reconfigure(map[string]string{"storage.snapshot_interval": "0"})
-	newest := v.newestSnapshot()
 	follower := newNode(t, "old-1", "follower", "")
 	follower.identity()
 	follower.join(genesis)
-	follower.configure("full", onIPv6(t, follower))
+	making := onIPv6(t, follower)
+	maps.Copy(making, map[string]string{"storage.snapshot_interval": "100", "storage.snapshot_keep_recent": "0"})
+	follower.configure("full", making)
 	follower.connect([]*node{v})
 	follower.start()
-	v.awaitHeight(newest + old)
-	// The chain goes on slowly, so that the newcomer gets a share of the processor.
-	v.reconfigure(map[string]string{"consensus.unsafe_commit_timeout_override": "1s"})
+	follower.awaitHeight(250)
+	do[wire.ConfigChanges](follower, api.ConfigApply, wire.ConfigApply{Incremental: true, Overrides: map[string]string{"storage.snapshot_interval": "0"}})
+	do[any](follower, api.RestartSeid, nil)
+	made, err := home.Dir(follower.home).SnapshotHeights()
+	if err != nil || len(made) == 0 {
+		t.Fatalf("the follower has snapshots %v: %v", made, err)
+	}
+	newest := made[len(made)-1]
 	follower.awaitHeight(newest + old)
 
 	witness, env := tlsWitness(t, v)
@@ -55,7 +60,7 @@ func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
 	if found.TrustHeight >= newest || !strings.HasPrefix(found.RPCServers[0], "https://") || len(found.Warnings) > 0 {
 		t.Fatalf("state sync is set to %+v", found)
 	}
-	asked := witness.asked()
+	asked, head := witness.asked(), v.height()
 	n.run(podSpec{restart: true, env: []string{env}})
 	do[any](n, api.MarkReady, nil)
 	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: newest + old, Timeout: "100s"})
@@ -63,24 +68,15 @@ func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first := status.SyncInfo.EarliestBlockHeight; first < newest-2 || first > newest+2 {
-		t.Errorf("the node has block %d, so it did not begin with the snapshot of %d", first, newest)
+	first := status.SyncInfo.EarliestBlockHeight
+	if !slices.ContainsFunc(made, func(h int64) bool { return first >= h-2 && first <= h+2 }) {
+		t.Errorf("the node has block %d, so it did not begin with one of the snapshots %v", first, made)
 	}
 	if witness.asked() == asked {
 		t.Error("seid never asked the TLS witness")
 	}
-	t.Logf("snapshot %d, head %d, trusted block %d, first block %d, %d questions over TLS",
-		newest, status.SyncInfo.LatestBlockHeight, found.TrustHeight, status.SyncInfo.EarliestBlockHeight, witness.asked()-asked)
-}
-
-// newestSnapshot is the height of the newest snapshot of a node that makes no more.
-func (n *node) newestSnapshot() int64 {
-	n.t.Helper()
-	heights, err := home.Dir(n.home).SnapshotHeights()
-	if err != nil || len(heights) == 0 {
-		n.t.Fatalf("%s has snapshots %v: %v", n.name, heights, err)
-	}
-	return heights[len(heights)-1]
+	t.Logf("newest snapshot %d, witnesses' head %d, trusted block %d, first block %d, %d questions over TLS",
+		newest, head, found.TrustHeight, first, witness.asked()-asked)
 }
 
 // onIPv6 lets a node listen on all families, as in a pod that has IPv6 alone.
@@ -99,13 +95,6 @@ func onIPv6(t *testing.T, n *node) map[string]string {
 
 // v6 is the same port on the IPv6 loopback.
 func v6(address string) string { return strings.Replace(address, "127.0.0.1", "[::1]", 1) }
-
-// reconfigure changes settings of a running node and restarts it.
-func (n *node) reconfigure(change map[string]string) {
-	n.t.Helper()
-	do[wire.ConfigChanges](n, api.ConfigApply, wire.ConfigApply{Incremental: true, Overrides: change})
-	do[any](n, api.RestartSeid, nil)
-}
 
 // tlsProxy forwards what comes over TLS to below /sei/rpc.
 type tlsProxy struct {
