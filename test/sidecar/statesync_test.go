@@ -30,13 +30,13 @@ func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
 	// The validator is never restarted: a lone one that signed a vote and forgot the block
 	// waits for ever. The follower is the one that makes snapshots, for a while.
 	v := newNode(t, "old-1", "v", "")
-	genesis := ceremony([]*node{v}, map[string]string{"consensus.unsafe_commit_timeout_override": "2ms"})
+	genesis := ceremony([]*node{v}, map[string]string{"consensus.unsafe_commit_timeout_override": "2ms", "logging.level": "error"})
 	v.start()
 	follower := newNode(t, "old-1", "follower", "")
 	follower.identity()
 	follower.join(genesis)
 	making := onIPv6(t, follower)
-	maps.Copy(making, map[string]string{"storage.snapshot_interval": "100", "storage.snapshot_keep_recent": "0"})
+	maps.Copy(making, map[string]string{"storage.snapshot_interval": "100", "storage.snapshot_keep_recent": "0", "logging.level": "error"})
 	follower.configure("full", making)
 	follower.connect([]*node{v})
 	follower.start()
