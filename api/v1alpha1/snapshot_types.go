@@ -24,8 +24,9 @@ type SnapshotSource struct {
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
 	BootstrapImage string `json:"bootstrapImage,omitempty"`
-	// rpcServers are the light client's witnesses, host:port each, at least
-	// two. Empty takes the configured ones of the chain, then the peers.
+	// rpcServers are the light client's witnesses, host:port or an http or https
+	// URL each, at least two. Empty takes the configured ones of the chain, then
+	// the peers.
 	// +kubebuilder:validation:MinItems=2
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=set
@@ -33,9 +34,10 @@ type SnapshotSource struct {
 	RPCServers []HostPort `json:"rpcServers,omitempty"`
 }
 
-// HostPort is host:port.
-// +kubebuilder:validation:Pattern=`^([^\s:/,@]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$`
-// +kubebuilder:validation:MaxLength=261
+// HostPort is the address of an RPC server: host:port, or a URL such as
+// https://rpc.example.com/sei, without credentials and query.
+// +kubebuilder:validation:Pattern=`^(([^\s:/,@"]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}|https?://([^\s:/,@"?#\[\]]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(/[^\s,"?#]*)?)$`
+// +kubebuilder:validation:MaxLength=512
 type HostPort string
 
 // S3Snapshot picks a snapshot from the snapshot bucket.

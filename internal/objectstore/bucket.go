@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"gocloud.dev/blob"
 )
@@ -45,10 +46,22 @@ func (b *Bucket) Close() error {
 	return nil
 }
 
-// Object is one entry of a listing.
+// Object is what is known of an object without reading it.
 type Object struct {
-	Key  string
-	Size int64
+	Key     string
+	Size    int64
+	ModTime time.Time
+	// ETag changes with the content. Listings do not have it.
+	ETag string
+}
+
+// Stat asks for an object as it is now.
+func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
+	attrs, err := b.blob.Attributes(ctx, key)
+	if err != nil {
+		return Object{}, b.failed(key, "reading", err)
+	}
+	return Object{Key: key, Size: attrs.Size, ModTime: attrs.ModTime, ETag: attrs.ETag}, nil
 }
 
 // List calls visit for every object under prefix, in key order.
@@ -65,7 +78,7 @@ func (b *Bucket) List(ctx context.Context, prefix string, visit func(Object) err
 		if obj.IsDir {
 			continue
 		}
-		if err := visit(Object{Key: obj.Key, Size: obj.Size}); err != nil {
+		if err := visit(Object{Key: obj.Key, Size: obj.Size, ModTime: obj.ModTime}); err != nil {
 			return err
 		}
 	}
@@ -88,8 +101,11 @@ func (r *Reader) Read(p []byte) (int, error) {
 }
 
 // Get opens an object for reading.
-func (b *Bucket) Get(ctx context.Context, key string) (*Reader, error) {
-	r, err := b.blob.NewReader(ctx, key, nil)
+func (b *Bucket) Get(ctx context.Context, key string) (*Reader, error) { return b.GetFrom(ctx, key, 0) }
+
+// GetFrom opens an object for reading from an offset to its end.
+func (b *Bucket) GetFrom(ctx context.Context, key string, offset int64) (*Reader, error) {
+	r, err := b.blob.NewRangeReader(ctx, key, offset, -1, nil)
 	if err != nil {
 		return nil, b.failed(key, "reading", err)
 	}
@@ -113,12 +129,36 @@ func (b *Bucket) ReadAll(ctx context.Context, key string, limit int64) ([]byte, 
 	return data, nil
 }
 
+// The sizes of parts. S3 takes 10,000 of them; a tenth is left for a source that turns
+// out larger than it was said to be.
+const (
+	smallPart = 8 << 20
+	maxParts  = 9_000
+	mebibyte  = 1 << 20
+)
+
+// partSize is how large parts have to be for an object of about size bytes.
+func partSize(size int64) int {
+	parts := (size/maxParts + mebibyte) / mebibyte * mebibyte
+	return int(max(parts, smallPart))
+}
+
 // Put streams src into an object, which appears only when all of src was
 // written: an error of src leaves nothing behind.
 func (b *Bucket) Put(ctx context.Context, key, contentType string, src io.Reader) error {
+	return b.PutLarge(ctx, key, contentType, src, 0)
+}
+
+// PutLarge is Put for a source of about the given size. Buckets take an object in a
+// limited number of parts, so a large one needs large parts, and memory for them.
+func (b *Bucket) PutLarge(ctx context.Context, key, contentType string, src io.Reader, size int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w, err := b.blob.NewWriter(ctx, key, &blob.WriterOptions{ContentType: contentType, MaxConcurrency: 2})
+	options := &blob.WriterOptions{ContentType: contentType, MaxConcurrency: 2, BufferSize: partSize(size)}
+	if options.BufferSize > smallPart {
+		options.MaxConcurrency = 1
+	}
+	w, err := b.blob.NewWriter(ctx, key, options)
 	if err != nil {
 		return b.failed(key, "writing", err)
 	}

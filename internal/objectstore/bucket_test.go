@@ -172,3 +172,36 @@ func TestParseManifest_RefusesWhatCannotBeTrue(t *testing.T) {
 		}
 	}
 }
+
+func TestPartSize_AnArchiveOfHundredsOfGiB_FitsIntoTenThousandParts(t *testing.T) {
+	for size, want := range map[int64]int{0: 8 << 20, 70 << 30: 8 << 20, 500 << 30: 57 << 20, 1 << 40: 117 << 20} {
+		got := objectstore.PartSize(size)
+		if got != want || (size+size/20)/int64(got) >= 10_000 {
+			t.Errorf("PartSize(%d) = %d, want %d", size, got, want)
+		}
+	}
+}
+
+func TestBucket_GetFrom_ReadsTheRest(t *testing.T) {
+	for _, address := range []string{"mem://", "file://" + t.TempDir()} {
+		b := open(t, address)
+		if err := b.Put(t.Context(), "k", "text/plain", strings.NewReader("0123456789")); err != nil {
+			t.Fatal(err)
+		}
+		at, err := b.Stat(t.Context(), "k")
+		if err != nil || at.Size != 10 || at.ETag == "" || at.ModTime.IsZero() {
+			t.Errorf("%s: Stat = %+v, %v", address, at, err)
+		}
+		r, err := b.GetFrom(t.Context(), "k", 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err := errors.Join(err, r.Close()); err != nil || string(data) != "789" {
+			t.Errorf("%s: read %q, %v", address, data, err)
+		}
+		if _, err := b.Stat(t.Context(), "none"); objectstore.KindOf(err) != objectstore.KindNotFound {
+			t.Errorf("%s: Stat of a missing object = %v", address, err)
+		}
+	}
+}

@@ -7,3 +7,6 @@ func Classify(err error) *Error {
 	e, _ := errors.AsType[*Error](classify("b", "k", "reading", err))
 	return e
 }
+
+// PartSize is partSize.
+var PartSize = partSize

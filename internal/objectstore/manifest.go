@@ -24,7 +24,9 @@ type Manifest struct {
 	// Height is the block height of a snapshot.
 	Height int64 `json:"height,omitempty"`
 	// ChainID is the chain a snapshot belongs to.
-	ChainID   string    `json:"chainId,omitempty"`
+	ChainID string `json:"chainId,omitempty"`
+	// BlockTime is when the block of a snapshot was made; zero when that is not known.
+	BlockTime time.Time `json:"blockTime,omitzero"`
 	CreatedAt time.Time `json:"createdAt"`
 }
 

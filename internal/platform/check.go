@@ -3,14 +3,14 @@ package platform
 import (
 	"fmt"
 	"maps"
-	"net"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 )
 
 // checker looks for values that decode well but cannot work.
@@ -155,15 +155,9 @@ func (k *checker) syncers(byChain map[string][]string) {
 			k.failf(field, "different witnesses listed: %d; state sync needs two to tell a lie from the truth", different)
 		}
 		for i, address := range hosts {
-			k.hostPort(fmt.Sprintf("%s[%d]", field, i), address)
+			if _, err := rpc.ParseServer(address); err != nil {
+				k.failf(fmt.Sprintf("%s[%d]", field, i), "%v", err)
+			}
 		}
-	}
-}
-
-func (k *checker) hostPort(field, address string) {
-	host, port, err := net.SplitHostPort(address)
-	number, portErr := strconv.ParseUint(port, 10, 16)
-	if err != nil || host == "" || portErr != nil || number == 0 {
-		k.failf(field, "%q is not host:port, for example rpc.example.com:26657", address)
 	}
 }

@@ -123,6 +123,6 @@ type Gateway struct {
 
 // StateSync lists the witnesses of state sync.
 type StateSync struct {
-	// Syncers are RPC addresses, host:port, by chain id; at least two each.
+	// Syncers are RPC addresses, host:port or http(s) URLs, by chain id; at least two each.
 	Syncers map[string][]string `json:"syncers"`
 }

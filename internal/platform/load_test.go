@@ -142,7 +142,7 @@ func TestLoad_Mistakes_NameFileLineAndField(t *testing.T) {
 		"target type":               {"gateway:\n  nlbTargetType: pod\n", `f:2: gateway.nlbTargetType: "pod" is neither ip nor instance`},
 		"one witness":               {"stateSync:\n  syncers:\n    c-1: [\"a:1\"]\n", "f:3: stateSync.syncers.c-1: different witnesses listed: 1"},
 		"one witness twice":         {"stateSync:\n  syncers:\n    c-1: [\"a:1\", \"a:1\"]\n", "f:3: stateSync.syncers.c-1: different witnesses listed: 1"},
-		"witness without port":      {"stateSync:\n  syncers:\n    c-1:\n    - a:1\n    - b\n", `f:5: stateSync.syncers.c-1[1]: "b" is not host:port`},
+		"witness without port":      {"stateSync:\n  syncers:\n    c-1:\n    - a:1\n    - b\n", `f:5: stateSync.syncers.c-1[1]: "b" has no port`},
 		"selector":                  {"scheduling:\n  default:\n    nodeSelector: {\"a b\": c}\n", "f:3: scheduling.default.nodeSelector.a b: is not a label"},
 		"toleration operator":       {"scheduling:\n  seed:\n    tolerations:\n    - {key: a, operator: Is}\n", "f:4: scheduling.seed.tolerations[0].operator"},
 		"toleration value":          {"scheduling:\n  seed:\n    tolerations:\n    - {key: a, operator: Exists, value: b}\n", "tolerations[0].value: operator Exists takes no value"},

@@ -1,7 +1,7 @@
 package sidecar_test
 
 import (
-	"encoding/binary"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/syndtr/goleveldb/leveldb"
 
+	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot/snapshottest"
 )
 
 // wantKills is how often the sidecar is killed in the middle of a task.
@@ -78,6 +79,8 @@ func TestKilledAtRandom_EveryTaskEndsAsIfUndisturbed(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(20260805, 200))
 	live.killLive(rng)
+	fresh()
+	n.killEndless(bucket)
 	version, err := n.Client().Version(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +186,33 @@ func homeSteps(t *testing.T, n, live *node) []step {
 	}
 }
 
+// killEndless disturbs the task that never ends: it goes on until it is deleted.
+func (n *node) killEndless(bucket string) {
+	n.t.Helper()
+	id := n.Submit(api.SnapshotUpload, "", nil)
+	manifest := filepath.Join(bucket, n.chainID, "state-sync", "100.tar.gz"+objectstore.ManifestSuffix)
+	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
+	defer cancel()
+	for range 2 {
+		n.Kill()
+		n.Restart()
+		tick := time.NewTicker(10 * time.Millisecond)
+		for _, err := os.Stat(manifest); err != nil; _, err = os.Stat(manifest) {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				n.t.Fatal("the snapshot was never uploaded")
+			}
+		}
+		if got, err := n.Client().Get(ctx, id, 0); err != nil || got.Status != api.TaskRunning {
+			n.t.Fatalf("snapshot-upload is %+v, %v, want it running", got, err)
+		}
+	}
+	if err := n.Client().Delete(ctx, id); err != nil {
+		n.t.Error(err)
+	}
+}
+
 // killLive disturbs the tasks that need a running node.
 func (n *node) killLive(rng *rand.Rand) {
 	n.t.Helper()
@@ -259,25 +289,15 @@ func snapshots(t *testing.T, home string, heights ...uint64) {
 	t.Helper()
 	dir := filepath.Join(home, "data", "snapshots")
 	rng := rand.NewChaCha8([32]byte{1})
-	chunk := make([]byte, 2<<20)
 	for _, h := range heights {
-		for i := range 4 {
+		chunks := make([][]byte, 0, 4)
+		for i := range cap(chunks) {
+			chunk := make([]byte, 2<<20)
 			_, _ = rng.Read(chunk)
+			chunks = append(chunks, chunk)
 			writeFiles(t, dir, map[string]string{filepath.Join(strconv.FormatUint(h, 10), "1", strconv.Itoa(i)): string(chunk)})
 		}
-	}
-	db, err := leveldb.OpenFile(filepath.Join(dir, "metadata.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, h := range heights {
-		key := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{1}, h), 1)
-		if err := db.Put(key, []byte("meta"), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
+		snapshottest.Index(t, filepath.Join(dir, "metadata.db"), snapshottest.Of(h, chunks...))
 	}
 }
 

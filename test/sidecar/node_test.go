@@ -59,8 +59,8 @@ func freePort(tb testing.TB) int {
 }
 
 // newNode makes an empty home with a sidecar over it. Bucket addresses are
-// optional.
-func newNode(tb testing.TB, chainID, name, bucket string) *node {
+// optional; more environment is added to the sidecar's.
+func newNode(tb testing.TB, chainID, name, bucket string, more ...string) *node {
 	tb.Helper()
 	n := &node{
 		t: tb, name: name, chainID: chainID, home: filepath.Join(tb.TempDir(), name),
@@ -76,7 +76,7 @@ func newNode(tb testing.TB, chainID, name, bucket string) *node {
 	if bucket != "" {
 		env = append(env, "SEI_GENESIS_BUCKET_URL="+bucket, "SEI_SNAPSHOT_BUCKET_URL="+bucket)
 	}
-	n.Sidecar = crashtest.Start(tb, n.home, env...)
+	n.Sidecar = crashtest.Start(tb, n.home, append(env, more...)...)
 	return n
 }
 

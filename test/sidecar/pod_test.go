@@ -44,6 +44,8 @@ type podSpec struct {
 	gate, args []string
 	// seid stands in for the chain binary.
 	seid string
+	// env is added to the node's environment.
+	env []string
 }
 
 // run starts the pod without opening the gate.
@@ -65,7 +67,7 @@ func (n *node) run(spec podSpec) {
 		// The child dies with the thread that started it, so the thread is kept.
 		runtime.LockOSThread()
 		for ctx.Err() == nil {
-			p.life(ctx, binary, command, n.home, log)
+			p.life(ctx, binary, command, append([]string{"HOME=" + n.home}, spec.env...), log)
 			if !spec.restart {
 				return
 			}
@@ -80,9 +82,9 @@ func (n *node) run(spec podSpec) {
 }
 
 // life is one life of the container.
-func (p *pod) life(ctx context.Context, binary string, command []string, home string, log *os.File) {
+func (p *pod) life(ctx context.Context, binary string, command, env []string, log *os.File) {
 	cmd := exec.CommandContext(ctx, binary, command...)
-	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	// The end of a container is the end of all that is in it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}

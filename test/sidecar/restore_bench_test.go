@@ -16,17 +16,28 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot/snapshottest"
 )
 
 // BenchmarkSnapshotRestore restores a snapshot of 1 GB and reports the most memory
 // the sidecar ever had. Run it with -benchtime=1x.
 func BenchmarkSnapshotRestore(b *testing.B) {
+	for _, compression := range []string{"gz", "zst"} {
+		b.Run(compression, func(b *testing.B) { benchmarkRestore(b, compression) })
+	}
+}
+
+func benchmarkRestore(b *testing.B, compression string) {
+	b.Helper()
 	const height, size = 100, 1 << 30
 	bucket := b.TempDir()
-	writeArchive(b, filepath.Join(bucket, "bench-1", "state-sync", "100.tar.gz"), height, size)
+	writeArchive(b, filepath.Join(bucket, "bench-1", "state-sync", "100.tar."+compression), height, size)
 	b.SetBytes(size)
 	for b.Loop() {
 		n := newNode(b, "bench-1", "n", "file://"+bucket)
@@ -51,7 +62,12 @@ func writeArchive(b *testing.B, file string, height, size int64) {
 	}
 	digest := sha256.New()
 	counted := io.MultiWriter(f, digest)
-	zipped, err := gzip.NewWriterLevel(counted, gzip.BestSpeed)
+	var zipped io.WriteCloser
+	if strings.HasSuffix(file, ".zst") {
+		zipped, err = zstd.NewWriter(counted)
+	} else {
+		zipped, err = gzip.NewWriterLevel(counted, gzip.BestSpeed)
+	}
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,6 +76,7 @@ func writeArchive(b *testing.B, file string, height, size int64) {
 	content := make([]byte, chunk)
 	random := rand.NewChaCha8([32]byte{9})
 	manifest := objectstore.Manifest{Height: height, ChainID: "bench-1"}
+	index := snapshottest.Snapshot{Height: uint64(height)}
 	for manifest.UnpackedSize < size {
 		_, _ = random.Read(content)
 		err := archive.WriteHeader(&tar.Header{Name: fmt.Sprintf("%d/1/%d", height, manifest.Files), Typeflag: tar.TypeReg, Mode: 0o644, Size: chunk})
@@ -69,8 +86,20 @@ func writeArchive(b *testing.B, file string, height, size int64) {
 		if _, err := archive.Write(content); err != nil {
 			b.Fatal(err)
 		}
+		index.Hashes = append(index.Hashes, snapshottest.Of(0, content).Hashes...)
 		manifest.Files++
 		manifest.UnpackedSize += chunk
+	}
+	dir := b.TempDir()
+	snapshottest.Index(b, filepath.Join(dir, "metadata.db"), index)
+	for name, data := range handlertest.Files(b, dir) {
+		err := archive.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(data))})
+		_, writeErr := archive.Write([]byte(data))
+		if err := errors.Join(err, writeErr); err != nil {
+			b.Fatal(err)
+		}
+		manifest.Files++
+		manifest.UnpackedSize += int64(len(data))
 	}
 	if err := errors.Join(archive.Close(), zipped.Close()); err != nil {
 		b.Fatal(err)

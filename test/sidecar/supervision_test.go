@@ -19,9 +19,6 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
 )
 
-// claim names the configuration on disk where config-apply does not.
-var claim = func(*node, string) {}
-
 // delayEnv is how long the slow node of these tests takes to start.
 const delayEnv = "SEI_TEST_START_DELAY"
 
@@ -43,7 +40,6 @@ func slowSeid(t *testing.T) string {
 func (n *node) named(hash, mode string, overrides map[string]string) {
 	n.t.Helper()
 	n.configureAs(hash, mode, overrides)
-	claim(n, hash)
 }
 
 func (n *node) record() supervision.Record {

@@ -91,8 +91,12 @@ func (d Dir) Initialized() (bool, error) {
 
 // SnapshotHeights lists the heights of the local snapshots, ascending. The
 // highest may still be in the making.
-func (d Dir) SnapshotHeights() ([]int64, error) {
-	entries, err := os.ReadDir(d.Snapshots())
+func (d Dir) SnapshotHeights() ([]int64, error) { return SnapshotsIn(d.Snapshots()) }
+
+// SnapshotsIn is SnapshotHeights for a node that keeps its snapshots in another
+// directory.
+func SnapshotsIn(dir string) ([]int64, error) {
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -72,3 +72,32 @@ func hasContent(dir string, counts func(path string) bool) (bool, error) {
 	}
 	return found, nil
 }
+
+// State names the part of the data that makes seid go on from what it has: committed
+// state or blocks. Empty means that it would begin anew, also when it has been started
+// before and never got a block.
+func (d Dir) State() (string, error) {
+	committed, err := d.hasCommittedState()
+	if err != nil {
+		return "", err
+	}
+	if committed {
+		return filepath.Join("data", "committer.db"), nil
+	}
+	for _, name := range []string{"blockstore.db", "application.db"} {
+		written, err := hasContent(d.Path("data", name), isTableFile)
+		if err != nil {
+			return "", err
+		}
+		if written {
+			return filepath.Join("data", name), nil
+		}
+	}
+	return "", nil
+}
+
+// isTableFile picks the files of a database that hold entries.
+func isTableFile(path string) bool {
+	ext := filepath.Ext(path)
+	return ext == ".log" || ext == ".ldb" || ext == ".sst"
+}

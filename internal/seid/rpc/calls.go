@@ -35,6 +35,18 @@ func (c *Client) Block(ctx context.Context, height int64) (*Block, error) {
 	return &out, nil
 }
 
+// Commit asks for the signed header at height, which is what a light client asks for.
+func (c *Client) Commit(ctx context.Context, height int64) (*Commit, error) {
+	var out Commit
+	if err := c.get(ctx, "commit", heightQuery(height), &out); err != nil {
+		return nil, err
+	}
+	if out.Hash == "" {
+		return nil, fmt.Errorf("calling commit: the answer for height %d has no hash", height)
+	}
+	return &out, nil
+}
+
 // BlockResults asks what the execution of the block at height gave; 0 means the
 // latest.
 func (c *Client) BlockResults(ctx context.Context, height int64) (*BlockResults, error) {

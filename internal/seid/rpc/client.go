@@ -27,6 +27,7 @@ type Client struct {
 	base    string
 	http    *http.Client
 	timeout time.Duration
+	asPost  bool
 }
 
 // Option changes how a Client calls.
@@ -37,6 +38,15 @@ func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = 
 
 // WithHTTPClient replaces the HTTP client, for example to share connections.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
+
+// direct has no proxy, as seid's client has none.
+var direct = &http.Client{Transport: &http.Transport{Proxy: nil, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true}}
+
+// AsSeidDoes makes every call a JSON-RPC POST and goes through no proxy, as seid's light
+// client does: what can be reached in this way seid can reach as well.
+func AsSeidDoes() Option {
+	return func(c *Client) { c.asPost, c.http = true, direct }
+}
 
 // New returns a client of the node at baseURL, for example LocalURL. A plain
 // host:port is taken as http, and as https if the port is 443.
@@ -74,6 +84,13 @@ func (c *Client) get(ctx context.Context, method string, query url.Values, out a
 
 // getStatus is get for callers to whom the HTTP status means something.
 func (c *Client) getStatus(ctx context.Context, method string, query url.Values, out any) (int, error) {
+	if c.asPost {
+		params := make(map[string]any, len(query))
+		for name := range query {
+			params[name] = query.Get(name)
+		}
+		return http.StatusOK, c.post(ctx, method, params, out)
+	}
 	target := c.base + "/" + method
 	if len(query) > 0 {
 		target += "?" + query.Encode()

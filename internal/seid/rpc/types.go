@@ -73,6 +73,32 @@ func (b *Block) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// Commit is the signed header of one block.
+type Commit struct {
+	// Hash is the block's, 64 upper-case hex digits.
+	Hash   string
+	Header Header
+}
+
+// UnmarshalJSON flattens the answer's nesting.
+func (c *Commit) UnmarshalJSON(data []byte) error {
+	var wire struct {
+		Signed struct {
+			Header Header `json:"header"`
+			Commit struct {
+				BlockID struct {
+					Hash string `json:"hash"`
+				} `json:"block_id"`
+			} `json:"commit"`
+		} `json:"signed_header"`
+	}
+	if err := json.Unmarshal(data, &wire); err != nil {
+		return err
+	}
+	*c = Commit{Hash: wire.Signed.Commit.BlockID.Hash, Header: wire.Signed.Header}
+	return nil
+}
+
 // TxIndex is the position of the transaction with the given hash, or -1. It is
 // how a transaction is found on nodes that keep no index.
 func (b *Block) TxIndex(hash string) int {

@@ -6,6 +6,7 @@ type TaskType string
 // The task types of the v0 API.
 const (
 	SnapshotRestore          TaskType = "snapshot-restore"
+	SnapshotUpload           TaskType = "snapshot-upload"
 	SnapshotUploadOnce       TaskType = "snapshot-upload-once"
 	ConfigureGenesis         TaskType = "configure-genesis"
 	ConfigApply              TaskType = "config-apply"

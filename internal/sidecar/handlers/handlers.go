@@ -28,6 +28,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot"
+	"github.com/sei-operator/sei-operator/internal/sidecar/podnet"
 	"github.com/sei-operator/sei-operator/internal/sidecar/trial"
 )
 
@@ -43,8 +44,9 @@ type Config struct {
 	// s3://name?region=eu-central-1; empty means none.
 	GenesisBucket  string
 	SnapshotBucket string
-	// UploadTimeout bounds one snapshot upload; 0 means the default.
-	UploadTimeout time.Duration
+	// UploadTimeout bounds one snapshot upload, UploadInterval lies between two of
+	// snapshot-upload; 0 means the default.
+	UploadTimeout, UploadInterval time.Duration
 	// RPCEndpoint is the node's own RPC; empty means what its configuration says.
 	RPCEndpoint string
 	// Keyring is what governance tasks sign with; the zero value disables them.
@@ -77,12 +79,12 @@ type View struct {
 // the node needs of them.
 func All(cfg Config) ([]engine.Handler, View) {
 	n := nodeOf(cfg)
-	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address) }}
+	files := &configfiles.Tasks{Node: n, Witness: func(address string) configfiles.Witness { return rpc.New(address, rpc.AsSeidDoes()) }}
 	files.Trial = func(ctx context.Context, version string) (trial.Result, error) {
 		return trial.Ask(ctx, cfg.Home, version, trial.AskTimeout)
 	}
 	// Wherever the node's configuration of this moment says.
-	local := func() *rpc.Client { return rpc.New(files.LocalRPC(), rpc.WithTimeout(5*time.Second)) }
+	local := func() *rpc.Client { return localClient(files.LocalRPC(), 5*time.Second) }
 	running := &lifecycle.Tasks{
 		Node: n, Processes: process.Table{Home: cfg.Home}, RPC: local, OpensRPC: files.OpensRPC,
 		ConfigHash: func() (string, error) {
@@ -94,12 +96,19 @@ func All(cfg Config) ([]engine.Handler, View) {
 	files.InSync = running.InSync
 	ceremony := &genesis.Tasks{Node: n, SetPeers: files.SetPeers, SetMoniker: files.SetMoniker, Moniker: files.Moniker}
 	snapshots := &snapshot.Tasks{
-		Node: n, CheckStopped: running.CheckStopped, UploadTimeout: cfg.UploadTimeout, Metrics: snapshot.NewMetrics(cfg.Registry),
+		Node: n, CheckStopped: running.CheckStopped, BlockTime: blockTime(local), UploadTimeout: cfg.UploadTimeout,
+		UploadInterval: cfg.UploadInterval, Metrics: snapshot.NewMetrics(cfg.Registry),
 	}
 	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
-	results := &export.Tasks{Node: n, LocalRPC: files.LocalRPC, PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry)}
+	results := &export.Tasks{
+		Node: n, RPC: func() *rpc.Client { return localClient(files.LocalRPC(), rpc.DefaultTimeout) },
+		PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry),
+	}
 	all := slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
-	return afterSweep(n.Home, all), View{RPC: local, Draining: running.Draining}
+	if podnet.Here().IPv6Only {
+		all = onIPv6(all)
+	}
+	return afterSweep(n.Home, withoutChunks(n.Home, running.CheckStopped, all)), View{RPC: local, Draining: running.Draining}
 }
 
 // afterSweep lets the first task of a process find a home without the leftovers of

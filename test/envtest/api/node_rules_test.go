@@ -252,7 +252,7 @@ func snapshotRules() []rule {
 		of := func(snapshot string) string { return node(mode+": {snapshot: {"+snapshot+"}}", onePeer) }
 		accepted := specs(of("s3: {targetHeight: 5}, bootstrapImage: seid:v5"))
 		if mode != "replayer" {
-			accepted = append(accepted, specs(of("stateSync: {}, rpcServers: [\"a:1\", \"b:2\"], trustPeriod: 168h"))...)
+			accepted = append(accepted, specs(of("stateSync: {}, rpcServers: [\"a:1\", \"https://b.example/sei\"], trustPeriod: 168h"))...)
 		}
 		rules = append(rules, rule{
 			kind: "SeiNode", path: "spec." + mode + ".snapshot", message: "a snapshot is exactly one of s3 and stateSync",

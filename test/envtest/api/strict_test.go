@@ -32,6 +32,9 @@ func TestBadInput_IsRefusedWithWordsThatHelp(t *testing.T) {
 		"the same witness twice": {
 			spec: node(`fullNode: {snapshot: {stateSync: {}, rpcServers: ["a:1", "a:1"]}}`), want: "Duplicate value",
 		},
+		"a witness with a password": {
+			spec: node(`fullNode: {snapshot: {stateSync: {}, rpcServers: ["a:1", "https://user:secret@b"]}}`), want: "rpcServers[1]",
+		},
 		"the same account twice": {
 			kind: "SeiNodeDeployment", want: "Duplicate value",
 			spec: fleet(node("validator: {}"), "genesis: {chainId: pacific-1, accounts: ["+account+", "+account+"]}"),

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
@@ -109,7 +109,8 @@ type ConfigureStateSync struct {
 	UseLocalSnapshot bool   `json:"useLocalSnapshot,omitempty"`
 	TrustPeriod      string `json:"trustPeriod,omitempty"`
 	BackfillBlocks   int64  `json:"backfillBlocks,omitempty"`
-	// RPCServers are host:port; empty means the hosts of the persistent peers.
+	// RPCServers are host:port, or http or https URLs that may have a path; empty means
+	// the hosts of the persistent peers.
 	RPCServers []string `json:"rpcServers,omitempty"`
 }
 
@@ -119,9 +120,8 @@ func (p *ConfigureStateSync) Validate() error {
 		return api.InvalidField("backfillBlocks", "%d is negative", p.BackfillBlocks)
 	}
 	for i, server := range p.RPCServers {
-		host, port, err := net.SplitHostPort(server)
-		if err != nil || host == "" || port == "" {
-			return api.InvalidField(fmt.Sprintf("rpcServers[%d]", i), "%q is not of the form host:port", server)
+		if _, err := rpc.ParseServer(server); err != nil {
+			return api.InvalidField(fmt.Sprintf("rpcServers[%d]", i), "%w", err)
 		}
 	}
 	return duration("trustPeriod", p.TrustPeriod)

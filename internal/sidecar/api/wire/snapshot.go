@@ -6,6 +6,9 @@ import "github.com/sei-operator/sei-operator/internal/sidecar/api"
 // below a height.
 type SnapshotRestore struct {
 	TargetHeight int64 `json:"targetHeight,omitempty"`
+	// TrustPeriod is what state sync will be set up with; a snapshot that is older is
+	// refused before it is fetched. Empty means not known: the caller is only warned.
+	TrustPeriod string `json:"trustPeriod,omitempty"`
 }
 
 // Validate checks what can be checked without the node.
@@ -13,7 +16,7 @@ func (p *SnapshotRestore) Validate() error {
 	if p.TargetHeight < 0 {
 		return api.InvalidField("targetHeight", "%d is negative", p.TargetHeight)
 	}
-	return nil
+	return duration("trustPeriod", p.TrustPeriod)
 }
 
 // RestoredSnapshot is the result of snapshot-restore.
@@ -29,6 +32,10 @@ type RestoredSnapshot struct {
 // SnapshotUploadOnce asks to upload the newest finished snapshot.
 type SnapshotUploadOnce struct{}
 
+// SnapshotUpload asks to upload the newest finished snapshot again and again, until the
+// task is deleted.
+type SnapshotUpload struct{}
+
 // The outcomes of snapshot-upload-once and why nothing was uploaded.
 const (
 	OutcomeUploaded = "uploaded"
@@ -37,6 +44,7 @@ const (
 
 	NoopFewSnapshots    = "fewer-than-2-snapshots"
 	NoopAlreadyUploaded = "already-uploaded"
+	NoopNoneComplete    = "no-complete-snapshot"
 )
 
 // UploadedSnapshot is the result of snapshot-upload-once.

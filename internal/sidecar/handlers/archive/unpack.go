@@ -1,12 +1,11 @@
-// Package archive packs and unpacks the tar.gz archives that snapshots travel
-// in. An archive comes from a bucket and is not trusted: nothing is written
+// Package archive packs the tar.gz archives that snapshots travel in, and unpacks
+// those and tar.zst. An archive comes from a bucket and is not trusted: nothing is written
 // outside the target, nothing but plain files and directories is made, and the
 // size is bounded before it is believed.
 package archive
 
 import (
 	"archive/tar"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +40,7 @@ type Stats struct {
 	Files int64
 }
 
-// Unpack writes the files of a tar.gz stream into target, which has to exist
+// Unpack writes the files of a tar stream, in gzip or zstd, into target, which has to exist
 // and should be empty. On an error target holds rubbish and is the caller's to
 // delete.
 func Unpack(ctx context.Context, src io.Reader, target string, limits Limits) (Stats, error) {
@@ -51,10 +50,11 @@ func Unpack(ctx context.Context, src io.Reader, target string, limits Limits) (S
 	}
 	defer func() { _ = root.Close() }()
 	source := &watchedReader{ctx: ctx, src: src}
-	zipped, err := gzip.NewReader(source)
+	zipped, err := decompress(source)
 	if err != nil {
-		return Stats{}, source.explain("reading gzip header", err)
+		return Stats{}, source.explain("reading the archive's header", err)
 	}
+	defer func() { _ = zipped.Close() }()
 	u := &unpacker{root: root, limits: normal(limits), buf: make([]byte, 256<<10)}
 	files := tar.NewReader(zipped)
 	for {
@@ -82,7 +82,7 @@ func normal(l Limits) Limits {
 	return l
 }
 
-// finish reads to the end of the gzip stream, because only there its checksum
+// finish reads to the end of the compressed stream, because only there its checksum
 // is compared.
 func finish(zipped io.Reader) error {
 	n, err := io.CopyN(io.Discard, zipped, maxTrailer)

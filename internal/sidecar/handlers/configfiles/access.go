@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net"
-	"strings"
 
 	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/podnet"
 )
 
 // SetPeers makes peers the node's persistent peers.
@@ -66,23 +65,15 @@ func (t *Tasks) StateSyncEnabled() (bool, error) {
 }
 
 // LocalRPC is where the node's own RPC listens, as its configuration has it.
-func (t *Tasks) LocalRPC() string {
+func (t *Tasks) LocalRPC() config.Endpoint {
 	if t.Node.RPCEndpoint != "" {
-		return t.Node.RPCEndpoint
+		return config.Endpoint{URL: t.Node.RPCEndpoint}
 	}
 	files, err := t.read()
 	if err != nil {
-		return rpc.LocalURL // the task at hand meets the same error and tells it
+		return config.Endpoint{URL: rpc.LocalURL} // the task at hand meets the same error and tells it
 	}
-	address, _ := section(files.Config, "rpc")["laddr"].(string)
-	host, port, err := net.SplitHostPort(strings.TrimPrefix(address, "tcp://"))
-	if err != nil || port == "" {
-		return rpc.LocalURL
-	}
-	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
-		host = "127.0.0.1"
-	}
-	return "http://" + net.JoinHostPort(host, port)
+	return config.LocalEndpoint(files, t.Node.Home, podnet.Here().IPv4Loopback)
 }
 
 func section(tree config.Tree, name string) map[string]any {

@@ -1,9 +1,7 @@
 package configfiles_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,33 +21,6 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 )
-
-// witness is a node that others sync from.
-type witness struct {
-	network          string
-	latest, earliest int64
-	hash             string
-	down             bool
-	asked            int
-}
-
-func (w *witness) Status(context.Context) (*rpc.Status, error) {
-	w.asked++
-	if w.down {
-		return nil, fmt.Errorf("%w: refused", rpc.ErrUnreachable)
-	}
-	status := &rpc.Status{}
-	status.NodeInfo.Network = w.network
-	status.SyncInfo.LatestBlockHeight, status.SyncInfo.EarliestBlockHeight = w.latest, w.earliest
-	return status, nil
-}
-
-func (w *witness) Block(_ context.Context, height int64) (*rpc.Block, error) {
-	if height < w.earliest || height > w.latest {
-		return nil, errors.New("no such block")
-	}
-	return &rpc.Block{Hash: w.hash}, nil
-}
 
 type fixture struct {
 	*handlertest.Harness
@@ -182,121 +153,13 @@ func TestValidate_CarriesItsFindings(t *testing.T) {
 	}
 }
 
-func hash(letter string) string { return strings.Repeat(letter, 64) }
-
-func TestStateSync_FindsATrustPointThatAllWitnessesHave(t *testing.T) {
-	for name, tc := range map[string]struct {
-		a, b witness
-		want int64
-	}{
-		"old chain":    {witness{latest: 10000, earliest: 1}, witness{latest: 9990, earliest: 1}, 7990},
-		"young chain":  {witness{latest: 12, earliest: 1}, witness{latest: 11, earliest: 1}, 1},
-		"pruned":       {witness{latest: 10000, earliest: 9500}, witness{latest: 10000, earliest: 9000}, 9501},
-		"almost empty": {witness{latest: 100, earliest: 100}, witness{latest: 100, earliest: 100}, 100},
-	} {
-		f := newFixture(t)
-		tc.a.network, tc.b.network, tc.a.hash, tc.b.hash = "test-1", "test-1", hash("A"), hash("a")
-		f.witnesses = map[string]*witness{"a:26657": &tc.a, "b:26657": &tc.b}
-		got := handlertest.Must[wire.StateSync](t, f.Harness, api.ConfigureStateSync, `{"rpcServers":["a:26657","b:26657"],"trustPeriod":"24h","backfillBlocks":10}`)
-		want := wire.StateSync{TrustHeight: tc.want, TrustHash: got.TrustHash, RPCServers: []string{"a:26657", "b:26657"}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-		if config := f.file(t, "config.toml"); !strings.Contains(config, fmt.Sprintf("trust-height = %d\n", tc.want)) {
-			t.Errorf("%s: config.toml does not have the trust height", name)
-		}
-		if enabled, err := f.tasks.StateSyncEnabled(); err != nil || !enabled {
-			t.Errorf("%s: state sync is %v, %v", name, enabled, err)
-		}
-	}
-}
-
-func TestStateSync_WarnsOfWitnessesItLeavesOut(t *testing.T) {
-	f := newFixture(t)
-	f.witnesses = map[string]*witness{
-		"a:26657": {network: "test-1", latest: 100, earliest: 1, hash: hash("A")},
-		"b:26657": {network: "other-1", latest: 100, earliest: 1, hash: hash("B")},
-	}
-	got := handlertest.Must[wire.StateSync](t, f.Harness, api.ConfigureStateSync, `{"rpcServers":["a:26657","b:26657","c:26657"]}`)
-	if len(got.Warnings) != 3 || !cmp.Equal(got.RPCServers, []string{"a:26657", "a:26657"}) {
-		t.Errorf("state sync = %+v", got)
-	}
-}
-
-func TestStateSync_WitnessesOfThePersistentPeers(t *testing.T) {
-	f := newFixture(t)
-	id := strings.Repeat("ab", 20)
-	if err := f.tasks.SetPeers(t.Context(), []string{id + "@a:26656", id + "@b:26656", id + "@c:26656"}); err != nil {
-		t.Fatal(err)
-	}
-	f.witnesses = map[string]*witness{
-		"a:26657": {network: "test-1", latest: 100, earliest: 1, hash: hash("A")}, "b:26657": {network: "test-1", latest: 100, earliest: 1, hash: hash("A")},
-	}
-	got := handlertest.Must[wire.StateSync](t, f.Harness, api.ConfigureStateSync, `{}`)
-	if diff := cmp.Diff([]string{"a:26657", "b:26657"}, got.RPCServers); diff != "" {
-		t.Errorf("servers (-want +got):\n%s", diff)
-	}
-}
-
-func TestStateSync_ARepeatWritesTheSameAndAsksNobody(t *testing.T) {
-	f := newFixture(t)
-	w := &witness{network: "test-1", latest: 100, earliest: 1, hash: hash("A")}
-	f.witnesses = map[string]*witness{"a:26657": w, "b:26657": w}
-	params := `{"rpcServers":["a:26657","b:26657"]}`
-	first := handlertest.Must[wire.StateSync](t, f.Harness, api.ConfigureStateSync, params)
-	handlertest.Must[any](t, f.Harness, api.ConfigApply, `{"mode":"full"}`) // switches it off
-	asked := w.asked
-	w.down = true
-	again := handlertest.Must[wire.StateSync](t, f.Harness, api.ConfigureStateSync, params)
-	if diff := cmp.Diff(first, again); diff != "" || w.asked != asked {
-		t.Errorf("repeat asked %d times (-first +again):\n%s", w.asked-asked, diff)
-	}
-	if enabled, _ := f.tasks.StateSyncEnabled(); !enabled {
-		t.Error("state sync is off after the repeat")
-	}
-	_, err := f.Run(t, api.ConfigureStateSync, `{"rpcServers":["a:26657","b:26657"],"backfillBlocks":5}`)
-	handlertest.WantError(t, err, api.CodeUnavailable, "no reachable RPC witness")
-}
-
-func TestStateSync_Refuses(t *testing.T) {
-	f := newFixture(t)
-	f.witnesses = map[string]*witness{
-		"a:26657": {network: "test-1", latest: 100, earliest: 1, hash: hash("A")}, "b:26657": {network: "test-1", latest: 100, earliest: 1, hash: hash("B")},
-	}
-	for params, want := range map[string]struct{ code, text string }{
-		`{"rpcServers":["a:26657","b:26657"]}`: {api.CodeIntegrity, "witnesses disagree about block 1"},
-		`{"rpcServers":["c:26657"]}`:           {api.CodeUnavailable, "no reachable RPC witness among [c:26657]"},
-		`{}`:                                   {api.CodePrecondition, "no RPC witness is known"},
-		`{"useLocalSnapshot":true,"rpcServers":["a:26657"]}`: {api.CodePrecondition, "no local snapshot"},
-		`{"rpcServers":["nonsense"]}`:                        {api.CodeInvalidParams, "rpcServers[0]"},
-		`{"rpcServers":["a:26657"],"trustPeriod":"soon"}`:    {api.CodeInvalidParams, "trustPeriod"},
-		`{"rpcServers":["a:26657"],"backfillBlocks":-1}`:     {api.CodeInvalidParams, "backfillBlocks"},
-	} {
-		_, err := f.Run(t, api.ConfigureStateSync, params)
-		handlertest.WantError(t, err, want.code, want.text)
-	}
-}
-
-func TestStateSync_FromALocalSnapshot_TrustsItsHeight(t *testing.T) {
-	f := newFixture(t)
-	if err := os.MkdirAll(filepath.Join(f.home.Snapshots(), "42", "1"), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	w := &witness{network: "test-1", latest: 100, earliest: 1, hash: hash("A")}
-	f.witnesses = map[string]*witness{"a:26657": w, "b:26657": w}
-	got := handlertest.Must[wire.StateSync](t, f.Harness, api.ConfigureStateSync, `{"useLocalSnapshot":true,"rpcServers":["a:26657","b:26657"]}`)
-	if got.TrustHeight != 42 || !strings.Contains(f.file(t, "config.toml"), "use-local-snapshot = true") {
-		t.Errorf("state sync = %+v", got)
-	}
-}
-
 func TestLocalRPC_IsWhereTheConfigurationSays(t *testing.T) {
 	f := newFixture(t)
 	for address, want := range map[string]string{
 		"tcp://0.0.0.0:26657": "http://127.0.0.1:26657", "tcp://127.0.0.1:1234": "http://127.0.0.1:1234", "tcp://[::]:99": "http://127.0.0.1:99", "": rpc.LocalURL,
 	} {
 		handlertest.Must[any](t, f.Harness, api.ConfigPatch, fmt.Sprintf(`{"files":{"config.toml":{"rpc":{"laddr":%q}}}}`, address))
-		if got := f.tasks.LocalRPC(); got != want {
+		if got := f.tasks.LocalRPC().URL; got != want {
 			t.Errorf("laddr %q: RPC is at %q, want %q", address, got, want)
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid/config"
+	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
@@ -20,27 +20,26 @@ import (
 
 const (
 	stateSyncMark = "statesync"
-	// trustDistance is how far below the head a block is trusted.
-	trustDistance = 2000
-	// wantWitnesses is how many servers the light client asks for.
-	wantWitnesses = 2
-	rpcPort       = "26657"
+	// maxPeerWitnesses bounds how many peers are asked when no witness is named.
+	maxPeerWitnesses = 8
+	rpcPort          = "26657"
 	// staleAfter is how long a found trust point is given back without asking the
 	// witnesses again.
 	staleAfter = time.Hour
+	// defaultTrustPeriod is seid's.
+	defaultTrustPeriod = 168 * time.Hour
+	// trustRules is raised when trust points are chosen by other rules, so that one that
+	// an older sidecar chose is not given back.
+	trustRules = 2
 )
-
-// Witness is the part of another node's RPC that state sync needs.
-type Witness interface {
-	Status(ctx context.Context) (*rpc.Status, error)
-	Block(ctx context.Context, height int64) (*rpc.Block, error)
-}
 
 // stateSyncInputs is everything the settings depend on.
 type stateSyncInputs struct {
 	wire.ConfigureStateSync
 	Candidates    []string
 	LocalSnapshot int64
+	Period        time.Duration
+	Rules         int
 }
 
 // configureStateSync points the node at witnesses that agree with each other. A
@@ -54,11 +53,9 @@ func (t *Tasks) configureStateSync(ctx context.Context, task engine.Task, p wire
 	if files.Config == nil {
 		return nil, errNotInitialised
 	}
-	inputs := stateSyncInputs{ConfigureStateSync: p, Candidates: candidates(p.RPCServers, config.Peers(files))}
-	if p.UseLocalSnapshot {
-		if inputs.LocalSnapshot, err = t.localSnapshot(); err != nil {
-			return nil, err
-		}
+	inputs, err := t.stateSyncInputs(files, p)
+	if err != nil {
+		return nil, err
 	}
 	found, err := foundBefore(task.Records, inputs)
 	if err != nil {
@@ -74,9 +71,7 @@ func (t *Tasks) configureStateSync(ctx context.Context, task engine.Task, p wire
 		UseLocalSnapshot: p.UseLocalSnapshot, BackfillBlocks: p.BackfillBlocks,
 	}
 	if p.TrustPeriod != "" {
-		if settings.TrustPeriod, err = time.ParseDuration(p.TrustPeriod); err != nil {
-			return nil, api.InvalidField("trustPeriod", "%w", err)
-		}
+		settings.TrustPeriod = inputs.Period
 	}
 	if files, err = config.SetStateSync(files, settings); err != nil {
 		return nil, refused(err)
@@ -85,6 +80,24 @@ func (t *Tasks) configureStateSync(ctx context.Context, task engine.Task, p wire
 		return nil, err
 	}
 	return found, errors.Join(completion.Save(task.Records, api.ConfigureStateSync, inputs, found), t.Node.Mark(stateSyncMark))
+}
+
+func (t *Tasks) stateSyncInputs(files config.Files, p wire.ConfigureStateSync) (stateSyncInputs, error) {
+	in := stateSyncInputs{ConfigureStateSync: p, Period: defaultTrustPeriod, Rules: trustRules}
+	configured, _ := section(files.Config, "statesync")["trust-period"].(string)
+	for _, text := range []string{configured, p.TrustPeriod} {
+		if period, err := time.ParseDuration(text); err == nil && period > 0 {
+			in.Period = period
+		}
+	}
+	var err error
+	if in.Candidates, err = candidates(p.RPCServers, config.Peers(files)); err != nil {
+		return in, err
+	}
+	if p.UseLocalSnapshot {
+		in.LocalSnapshot, err = t.localSnapshot(files)
+	}
+	return in, err
 }
 
 func foundBefore(records engine.Records, inputs stateSyncInputs) (*wire.StateSync, error) {
@@ -99,25 +112,40 @@ func foundBefore(records engine.Records, inputs stateSyncInputs) (*wire.StateSyn
 	return found, nil
 }
 
-// candidates are the servers to ask: those that were named, or the hosts of the
-// first persistent peers.
-func candidates(named, peers []string) []string {
-	if len(named) > 0 {
-		return named
-	}
-	var found []string
-	for _, peer := range peers {
-		_, address, _ := strings.Cut(peer, "@")
-		host, _, err := net.SplitHostPort(address)
-		if err == nil && len(found) < wantWitnesses {
-			found = append(found, net.JoinHostPort(host, rpcPort))
+// candidates are the servers to ask, each once: those that were named, or the hosts of
+// the persistent peers.
+func candidates(named, peers []string) ([]string, error) {
+	addresses := named
+	if len(named) == 0 {
+		for _, peer := range peers {
+			_, address, _ := strings.Cut(peer, "@")
+			host, _, err := net.SplitHostPort(address)
+			if err == nil && len(addresses) < maxPeerWitnesses {
+				addresses = append(addresses, net.JoinHostPort(host, rpcPort))
+			}
 		}
 	}
-	return found
+	seen := map[string]bool{}
+	var found []string
+	for i, address := range addresses {
+		server, err := rpc.ParseServer(address)
+		if err != nil {
+			return nil, api.InvalidField(fmt.Sprintf("rpcServers[%d]", i), "%w", err)
+		}
+		if !seen[server.String()] {
+			seen[server.String()] = true
+			found = append(found, server.String())
+		}
+	}
+	return found, nil
 }
 
-func (t *Tasks) localSnapshot() (int64, error) {
-	heights, err := t.Node.Home.SnapshotHeights()
+func (t *Tasks) localSnapshot(files config.Files) (int64, error) {
+	dir, err := config.SnapshotDir(files, t.Node.Home)
+	if err != nil {
+		return 0, refused(err)
+	}
+	heights, err := home.SnapshotsIn(dir)
 	if err != nil {
 		return 0, err
 	}
@@ -127,97 +155,19 @@ func (t *Tasks) localSnapshot() (int64, error) {
 	return heights[len(heights)-1], nil
 }
 
-// reached is a witness that answered.
-type reached struct {
-	address string
-	client  Witness
-	status  *rpc.Status
-}
-
-// find asks all candidates and gives a trust point on which all that answer
-// agree.
+// find asks all candidates and gives a trust point on which the usable ones agree.
 func (t *Tasks) find(ctx context.Context, in stateSyncInputs) (*wire.StateSync, error) {
 	if len(in.Candidates) == 0 {
 		return nil, api.Terminal(api.CodePrecondition, errors.New("no RPC witness is known")).
 			WithHint("give rpcServers, or set persistent peers first")
 	}
-	witnesses, warnings, err := t.reach(ctx, in.Candidates)
+	s := &search{chainID: t.Node.ChainID, connect: t.Witness, in: in, now: time.Now()}
+	if err := s.reach(ctx); err != nil {
+		return nil, err
+	}
+	point, err := s.trustPoint(ctx)
 	if err != nil {
 		return nil, err
 	}
-	height := in.LocalSnapshot
-	if height == 0 {
-		height = trustHeight(witnesses)
-	}
-	hash, err := agreedHash(ctx, witnesses, height)
-	if err != nil {
-		return nil, err
-	}
-	found := &wire.StateSync{TrustHeight: height, TrustHash: hash, Warnings: warnings}
-	for _, w := range witnesses {
-		found.RPCServers = append(found.RPCServers, w.address)
-	}
-	if len(found.RPCServers) == 1 {
-		// seid wants two names; it does not check that they are two servers.
-		found.RPCServers = append(found.RPCServers, found.RPCServers[0])
-		found.Warnings = append(found.Warnings, "only one witness answered, so nobody can contradict it")
-	}
-	return found, nil
-}
-
-func (t *Tasks) reach(ctx context.Context, addresses []string) (witnesses []reached, warnings []string, err error) {
-	for _, address := range addresses {
-		client := t.Witness(address)
-		status, err := client.Status(ctx)
-		switch {
-		case err != nil:
-			warnings = append(warnings, fmt.Sprintf("%s does not answer: %v", address, err))
-		case status.NodeInfo.Network != t.Node.ChainID:
-			warnings = append(warnings, fmt.Sprintf("%s is on chain %q", address, status.NodeInfo.Network))
-		default:
-			witnesses = append(witnesses, reached{address, client, status})
-		}
-	}
-	if len(witnesses) == 0 {
-		return nil, nil, api.Retryable(api.CodeUnavailable,
-			fmt.Errorf("no reachable RPC witness among %v: %s", addresses, strings.Join(warnings, "; ")))
-	}
-	return witnesses, warnings, nil
-}
-
-// trustHeight is some way below the lowest head, but above what the witnesses
-// have pruned. On a young chain that is near its first block.
-func trustHeight(witnesses []reached) int64 {
-	lowest := func(a, b reached) int {
-		return int(a.status.SyncInfo.LatestBlockHeight - b.status.SyncInfo.LatestBlockHeight)
-	}
-	head := slices.MinFunc(witnesses, lowest).status.SyncInfo.LatestBlockHeight
-	height := max(head-trustDistance, 1)
-	for _, w := range witnesses {
-		if earliest := w.status.SyncInfo.EarliestBlockHeight; earliest > 1 {
-			height = max(height, earliest+1)
-		}
-	}
-	return max(min(height, head), 1)
-}
-
-// agreedHash is the block hash at a height, from every witness.
-func agreedHash(ctx context.Context, witnesses []reached, height int64) (string, error) {
-	var hash, from string
-	for _, w := range witnesses {
-		block, err := w.client.Block(ctx, height)
-		if err != nil {
-			return "", api.Retryable(api.CodeUnavailable, fmt.Errorf("asking %s for block %d: %w", w.address, height, err))
-		}
-		if len(block.Hash) != 64 {
-			return "", api.Retryable(api.CodeUnavailable, fmt.Errorf("%s gives block %d the hash %q", w.address, height, block.Hash))
-		}
-		if hash != "" && !strings.EqualFold(hash, block.Hash) {
-			return "", api.Terminal(api.CodeIntegrity,
-				fmt.Errorf("witnesses disagree about block %d: %s says %s, %s says %s", height, from, hash, w.address, block.Hash)).
-				WithHint("one of the witnesses is on a fork or lies; leave it out of rpcServers")
-		}
-		hash, from = block.Hash, w.address
-	}
-	return hash, nil
+	return s.result(point), nil
 }

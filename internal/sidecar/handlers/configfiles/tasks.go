@@ -117,9 +117,7 @@ func (t *Tasks) defaults(ctx context.Context, mode seid.Mode) (config.Files, err
 	defer cleanup()
 	// No version of seid knows this chain; for those it knows it writes the whole
 	// genesis, which takes long.
-	_, err = t.Node.Seid.Run(ctx, seidcmd.Call{Args: []string{
-		"init", "defaults", "--chain-id", "defaults-1", "--home", scratch, "--mode", string(mode),
-	}})
+	err = t.Node.Seid.InitHome(ctx, seidcmd.Init{Moniker: "defaults", ChainID: "defaults-1", Home: scratch, Mode: mode})
 	if err != nil {
 		return config.Files{}, err
 	}

@@ -23,6 +23,7 @@ import (
 
 	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers"
 	"github.com/sei-operator/sei-operator/internal/seid/home"
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/export"
@@ -99,7 +100,7 @@ func newFixture(t *testing.T, head int64) *fixture {
 	t.Helper()
 	f := &fixture{home: home.Dir(t.TempDir()), bucket: t.TempDir(), shadow: newChain(t, head)}
 	tasks := &export.Tasks{
-		Node: &node.Node{Home: f.home, ChainID: "test-1"}, LocalRPC: func() string { return f.shadow.url },
+		Node: &node.Node{Home: f.home, ChainID: "test-1"}, RPC: func() *rpc.Client { return rpc.New(f.shadow.url) },
 		Metrics: export.NewMetrics(nil), ExportPage: 10, ComparePage: 5, Poll: time.Millisecond,
 	}
 	f.Harness = handlertest.New(tasks.Handlers())

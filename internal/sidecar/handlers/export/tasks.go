@@ -3,7 +3,6 @@
 package export
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,8 +38,8 @@ const (
 // Tasks are the export tasks of one node.
 type Tasks struct {
 	Node *node.Node
-	// LocalRPC is the address of the node's own RPC.
-	LocalRPC func() string
+	// RPC is a client of the node's own RPC.
+	RPC func() *rpc.Client
 	// PodName labels the metrics.
 	PodName string
 	Metrics *Metrics
@@ -56,13 +55,21 @@ func (t *Tasks) Handlers() []engine.Handler {
 	return []engine.Handler{node.Handler(api.ResultExport, nil, t.run)}
 }
 
+// shadow is the node whose results are exported: this one, unless another is named.
+func (t *Tasks) shadow(endpoint string) *rpc.Client {
+	if endpoint != "" {
+		return rpc.New(endpoint)
+	}
+	return t.RPC()
+}
+
 func (t *Tasks) run(ctx context.Context, task engine.Task, p wire.ResultExport) (any, error) {
 	bucket, err := objectstore.Open(ctx, objectstore.URL(p.Bucket, p.Region))
 	if err != nil {
 		return nil, node.BucketError(err)
 	}
 	defer func() { _ = bucket.Close() }()
-	job := &job{Tasks: t, params: p, bucket: bucket, task: task, shadow: rpc.New(cmp.Or(p.RPCEndpoint, t.LocalRPC()))}
+	job := &job{Tasks: t, params: p, bucket: bucket, task: task, shadow: t.shadow(p.RPCEndpoint)}
 	if err := job.resume(); err != nil {
 		return nil, err
 	}

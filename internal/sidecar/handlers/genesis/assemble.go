@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sei-operator/sei-operator/internal/seid/publicchain"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
@@ -53,7 +54,7 @@ func (t *Tasks) genesisTime(asked string) (time.Time, error) {
 
 // build assembles a genesis from the binary's own defaults in a scratch home.
 func (t *Tasks) build(ctx context.Context, plan blueprint, label func(int) string) ([]byte, error) {
-	if wellKnown(plan.ChainID) {
+	if publicchain.Known(plan.ChainID) {
 		return nil, api.Terminal(api.CodePrecondition, fmt.Errorf("%s is a public chain; its genesis exists already", plan.ChainID))
 	}
 	txs, err := parseGentxs(plan.Gentxs, label)

@@ -13,9 +13,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/sei-operator/sei-operator/internal/seid/publicchain"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
@@ -29,11 +29,6 @@ const (
 	// maxInline bounds what a compressed parameter may unfold to.
 	maxInline = 256 << 20
 )
-
-// wellKnownChains are the chains whose genesis the binary carries.
-var wellKnownChains = []string{"pacific-1", "atlantic-2", "arctic-1"}
-
-func wellKnown(chainID string) bool { return slices.Contains(wellKnownChains, chainID) }
 
 // configure puts the genesis in place. The new file is fetched beside the old
 // one, checked, and renamed: the home has a whole genesis at any time. A repeat
@@ -59,7 +54,7 @@ func (t *Tasks) configure(ctx context.Context, _ engine.Task, p wire.ConfigureGe
 	if err := t.checkChainOf(file); err != nil {
 		return nil, err
 	}
-	if err := t.install(file, hash); err != nil {
+	if hash, err = t.install(file, hash); err != nil {
 		return nil, err
 	}
 	return wire.ConfiguredGenesis{GenesisHash: hash, Source: source}, t.Node.Mark(genesisMark)
@@ -75,9 +70,8 @@ func (t *Tasks) fetch(ctx context.Context, scratch string, p wire.ConfigureGenes
 			return "", "", invalid("genesis", err)
 		}
 		return file, "inline", durable.WriteFile(file, data, 0o644)
-	case wellKnown(t.Node.ChainID):
-		err := t.initHome(ctx, scratch, "genesis")
-		return filepath.Join(scratch, "config", genesisFile), "embedded", err
+	case publicchain.Known(t.Node.ChainID):
+		return t.fetchPublic(ctx, scratch, file)
 	default:
 		source, err := t.download(ctx, file)
 		return file, source, err
@@ -103,25 +97,30 @@ func (t *Tasks) download(ctx context.Context, file string) (string, error) {
 	return bucket.Address(key), node.BucketError(err)
 }
 
-// install renames the new genesis into place. A node that has blocks keeps its
-// genesis: with another one it would be on another chain.
-func (t *Tasks) install(file, hash string) error {
+// install renames the new genesis into place and gives the hash of what is there then.
+// A node that has blocks keeps its genesis: with another one it would be on another chain.
+func (t *Tasks) install(file, hash string) (string, error) {
 	target := t.Node.Home.Genesis()
-	if current, err := hashFile(target); err == nil && current == hash {
-		return nil
+	current, err := hashFile(target)
+	if err == nil && current == hash {
+		return hash, nil
+	}
+	keep, replace := t.settled(target, file)
+	if keep {
+		return current, nil
 	}
 	started, err := durable.Exists(t.Node.Home.Path("data", "blockstore.db"))
 	if err != nil {
-		return err
+		return "", err
 	}
-	if started {
-		return api.Terminal(api.CodePrecondition, errors.New("the node has blocks of a chain with another genesis")).
+	if started && !replace {
+		return "", api.Terminal(api.CodePrecondition, errors.New("the node has blocks of a chain with another genesis")).
 			WithHint("run reset-data first if the node shall join the chain of the new genesis")
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o750); err != nil {
-		return fmt.Errorf("making the configuration directory: %w", err)
+		return "", fmt.Errorf("making the configuration directory: %w", err)
 	}
-	return syncAndRename(file, target)
+	return hash, syncAndRename(file, target)
 }
 
 func syncAndRename(from, to string) error {

@@ -96,6 +96,5 @@ func (t *Tasks) missingFiles() ([]string, error) {
 
 // initHome runs `seid init` on an empty home.
 func (t *Tasks) initHome(ctx context.Context, home, moniker string) error {
-	_, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: []string{"init", moniker, "--chain-id", t.Node.ChainID, "--home", home}})
-	return err
+	return t.Node.Seid.InitHome(ctx, seidcmd.Init{Moniker: moniker, ChainID: t.Node.ChainID, Home: home})
 }

@@ -2,17 +2,18 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/completion"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/leftovers"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
 )
@@ -31,28 +32,61 @@ func (t *Tasks) reset(ctx context.Context, task engine.Task, p wire.ResetData) (
 	if err := t.CheckStopped(ctx); err != nil {
 		return nil, err
 	}
-	size, err := t.sizeOnce(task)
+	places, err := t.places()
+	if err != nil {
+		return nil, err
+	}
+	size, err := sizeOnce(task, places)
 	if err != nil {
 		return nil, err
 	}
 	if err := t.forgetDependents(task.Records); err != nil {
 		return nil, err
 	}
-	if err := t.wipe(ctx, p.ResetSigningState); err != nil {
+	if err := t.wipe(ctx, places, p.ResetSigningState); err != nil {
 		return nil, err
 	}
 	return wire.WipedData{WipedBytes: size}, nil
 }
 
+// places is where the node's configuration puts what a reset has to do with.
+type places struct {
+	data, wasm, snapshots string
+	signingState          string
+	// kept are files that a reset never deletes, wherever they are.
+	kept []string
+}
+
+// places reads the configuration. A file that cannot be read may name a place for the
+// signing state that would then be deleted, so it stops the reset.
+func (t *Tasks) places() (places, error) {
+	dir := t.Node.Home
+	files, err := config.Read(dir.Config())
+	if err != nil {
+		return places{}, api.Terminal(api.CodePrecondition, fmt.Errorf("finding out where the signing state is: %w", err)).
+			WithHint("correct the configuration file first, so that nothing is deleted that must stay")
+	}
+	snapshots, err := config.SnapshotDir(files, dir)
+	if err != nil {
+		return places{}, api.Terminal(api.CodePrecondition, err)
+	}
+	p := places{data: dir.Data(), wasm: dir.Wasm(), snapshots: snapshots, signingState: config.SigningState(files, dir)}
+	p.kept = []string{p.signingState, dir.ConsensusState(), config.SigningKey(files, dir), dir.ConsensusKey(), config.NodeKey(files, dir)}
+	return p, nil
+}
+
 // sizeOnce measures before the first byte is deleted and remembers it for a run
 // after a crash.
-func (t *Tasks) sizeOnce(task engine.Task) (int64, error) {
+func sizeOnce(task engine.Task, p places) (int64, error) {
 	var size int64
 	noted, err := notes.Find(task, measured, &size)
 	if noted || err != nil {
 		return size, err
 	}
-	size = treeSize(t.Node.Home.Data()) + treeSize(t.Node.Home.Wasm())
+	size = treeSize(p.data) + treeSize(p.wasm)
+	if !within(p.snapshots, p.data) {
+		size += treeSize(p.snapshots)
+	}
 	return size, notes.Keep(task, measured, size)
 }
 
@@ -75,8 +109,10 @@ func (t *Tasks) forgetDependents(records engine.Records) error {
 	if err := t.Node.Unmark("snapshot", "statesync"); err != nil {
 		return err
 	}
-	if err := durable.Remove(t.Node.Home.Path(".sei-sidecar-snapshot-height")); err != nil {
-		return err
+	for _, name := range leftovers.NotesOnData {
+		if err := durable.Remove(t.Node.Home.Path(name)); err != nil {
+			return err
+		}
 	}
 	if err := stage.Forget(string(t.Node.Home)); err != nil {
 		return err
@@ -84,35 +120,33 @@ func (t *Tasks) forgetDependents(records engine.Records) error {
 	return completion.Forget(records, dependents...)
 }
 
-func (t *Tasks) wipe(ctx context.Context, signingState bool) error {
-	data := t.Node.Home.Data()
-	if err := os.MkdirAll(data, 0o750); err != nil {
+func (t *Tasks) wipe(ctx context.Context, p places, signingState bool) error {
+	if err := os.MkdirAll(p.data, 0o750); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
 	}
-	entries, err := os.ReadDir(data)
-	if err != nil {
-		return fmt.Errorf("reading the data directory: %w", err)
+	if err := removeExcept(ctx, p.data, realPaths(p.kept)); err != nil {
+		return fmt.Errorf("emptying the data directory: %w", err)
 	}
-	keep := filepath.Base(t.Node.Home.ConsensusState())
-	for _, e := range entries {
-		if e.Name() == keep {
-			continue
-		}
-		if err := errors.Join(ctx.Err(), os.RemoveAll(filepath.Join(data, e.Name()))); err != nil {
-			return fmt.Errorf("emptying the data directory: %w", err)
-		}
-	}
-	if err := durable.Remove(t.Node.Home.Wasm()); err != nil {
+	if err := durable.Remove(p.wasm); err != nil {
 		return err
 	}
-	kept, err := durable.Exists(t.Node.Home.ConsensusState())
+	if err := leftovers.Snapshots(p.snapshots); err != nil {
+		return err
+	}
+	if err := leftovers.StateSync(t.Node.Home); err != nil {
+		return err
+	}
+	kept, err := durable.Exists(p.signingState)
 	if err != nil {
 		return err
 	}
 	if !kept || signingState {
-		if err := durable.WriteFile(t.Node.Home.ConsensusState(), []byte(emptySigningState), 0o600); err != nil {
+		if err := os.MkdirAll(filepath.Dir(p.signingState), 0o750); err != nil {
+			return fmt.Errorf("making the directory of the signing state: %w", err)
+		}
+		if err := durable.WriteFile(p.signingState, []byte(emptySigningState), 0o600); err != nil {
 			return err
 		}
 	}
-	return durable.SyncDir(data)
+	return durable.SyncDir(p.data)
 }

@@ -34,11 +34,11 @@ func smallDisk(t *testing.T, options string) string {
 }
 
 func TestRestore_OnAFullDisk_LeavesTheHomeAsItWas(t *testing.T) {
-	many := map[string]string{}
+	many := filesOf(t, 300, "chunk")
 	for i := range 100 {
 		many[fmt.Sprintf("300/1/%d", i)] = "chunk"
 	}
-	large := map[string]string{"300/1/0": string(make([]byte, 16<<20))}
+	large := filesOf(t, 300, string(make([]byte, 16<<20)))
 	for name, tc := range map[string]struct {
 		disk     string
 		files    map[string]string
@@ -48,14 +48,15 @@ func TestRestore_OnAFullDisk_LeavesTheHomeAsItWas(t *testing.T) {
 	}{
 		"no room for files":      {"size=128m,nr_inodes=60", many, "", api.CodePrecondition, "no space left on device"},
 		"no room for bytes":      {"size=72m", large, "", api.CodeIntegrity, "larger than allowed"},
-		"the manifest says more": {"size=8m", large, `{"sha256":"` + fmt.Sprintf("%064d", 0) + `","size":1,"unpackedSize":16777216,"files":1}`, api.CodePrecondition, "the volume has"},
+		"the manifest says more": {"size=8m", large, `{"sha256":"` + fmt.Sprintf("%064d", 0) + `","size":%d,"unpackedSize":16777216,"files":9}`, api.CodePrecondition, "the volume has"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk := smallDisk(t, tc.disk)
 			bucket := t.TempDir()
-			writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, tc.files)))
+			packed := archiveOf(t, tc.files)
+			writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(packed))
 			if tc.manifest != "" {
-				writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"+objectstore.ManifestSuffix), tc.manifest)
+				writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"+objectstore.ManifestSuffix), fmt.Sprintf(tc.manifest, len(packed)))
 			}
 			f := newFixture(t, bucket)
 			f.home = home.Dir(disk)

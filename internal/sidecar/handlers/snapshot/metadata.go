@@ -59,23 +59,24 @@ func keepOnly(dir string, keep func(height uint64) bool) (err error) {
 	return nil
 }
 
-// copyIndex copies the index of a running node and keeps one height of it. The
-// node may write meanwhile, so a copy that does not hold together is made again.
-func copyIndex(from, to string, height int64) error {
+// copyIndex copies the index of a running node and reads it. The node may write
+// meanwhile, so a copy that does not hold together is made again.
+func copyIndex(from, to string) ([]entry, error) {
 	const tries = 3
 	var err error
 	for range tries {
 		if err = os.RemoveAll(to); err != nil {
-			return fmt.Errorf("copying the snapshot index: %w", err)
+			return nil, fmt.Errorf("copying the snapshot index: %w", err)
 		}
 		if err = copyFlat(from, to); err != nil {
 			continue
 		}
-		if err = keepOnly(to, func(h uint64) bool { return h == uint64(height) }); err == nil {
-			return removeLogs(to)
+		var named []entry
+		if named, err = entries(to); err == nil {
+			return named, nil
 		}
 	}
-	return fmt.Errorf("copying the snapshot index: %w", err)
+	return nil, fmt.Errorf("copying the snapshot index: %w", err)
 }
 
 // removeLogs drops what opening the index leaves for people: it holds times and

@@ -5,15 +5,18 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/syndtr/goleveldb/leveldb"
@@ -27,6 +30,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot/snapshottest"
 )
 
 type fixture struct {
@@ -43,7 +47,7 @@ func newFixture(tb testing.TB, bucketDir string) *fixture {
 	tasks := &snapshot.Tasks{
 		Node:         &node.Node{Home: f.home, ChainID: "test-1", SnapshotBucket: "file://" + bucketDir},
 		CheckStopped: func(context.Context) error { return f.running },
-		Metrics:      snapshot.NewMetrics(nil),
+		Metrics:      snapshot.NewMetrics(nil), UploadInterval: 20 * time.Millisecond,
 	}
 	f.Harness = handlertest.New(tasks.Handlers())
 	return f
@@ -64,21 +68,11 @@ func writeFile(tb testing.TB, file, content string) {
 	}
 }
 
-// index writes the index of snapshots as seid does.
-func index(tb testing.TB, dir string, heights ...uint64) {
+// index writes an index of snapshots of one chunk each.
+func index(tb testing.TB, dir string, chunks map[uint64]string) {
 	tb.Helper()
-	db, err := leveldb.OpenFile(dir, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for _, h := range heights {
-		key := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{1}, h), 1)
-		if err := db.Put(key, []byte("meta"), nil); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		tb.Fatal(err)
+	for height, chunk := range chunks {
+		snapshottest.Index(tb, dir, snapshottest.Of(height, []byte(chunk)))
 	}
 }
 
@@ -101,10 +95,27 @@ func indexed(tb testing.TB, dir string) []uint64 {
 // withSnapshots gives a home local snapshots.
 func (f *fixture) withSnapshots(tb testing.TB, heights ...uint64) {
 	tb.Helper()
+	snapshotsIn(tb, f.home.Snapshots(), heights...)
+}
+
+func snapshotsIn(tb testing.TB, dir string, heights ...uint64) {
+	tb.Helper()
+	chunks := map[uint64]string{}
 	for _, h := range heights {
-		writeFile(tb, filepath.Join(f.home.Snapshots(), strconv.FormatUint(h, 10), "1", "0"), fmt.Sprintf("chunk of %d", h))
+		chunks[h] = fmt.Sprintf("chunk of %d", h)
+		writeFile(tb, filepath.Join(dir, strconv.FormatUint(h, 10), "1", "0"), chunks[h])
 	}
-	index(tb, f.home.SnapshotMetadata(), heights...)
+	index(tb, filepath.Join(dir, "metadata.db"), chunks)
+}
+
+// filesOf are the files of an archive with a snapshot of one chunk.
+func filesOf(tb testing.TB, height uint64, chunk string) map[string]string {
+	tb.Helper()
+	dir := tb.TempDir()
+	index(tb, filepath.Join(dir, "metadata.db"), map[uint64]string{height: chunk})
+	files := handlertest.Files(tb, dir)
+	files[strconv.FormatUint(height, 10)+"/1/0"] = chunk
+	return files
 }
 
 // content is every file of a directory except the index, which is not compared
@@ -202,8 +213,8 @@ func TestUpload_WhenTheBucketIsGone_FailsWithOutcomeError(t *testing.T) {
 func TestRestore_ChoosesTheNewestAtOrBelowTheTarget(t *testing.T) {
 	for target, want := range map[int64]int64{0: 300, 300: 300, 299: 100, 100: 100} {
 		bucket := t.TempDir()
-		for _, h := range []string{"100", "300"} {
-			writeFile(t, filepath.Join(bucket, "test-1/state-sync", h+".tar.gz"), string(archiveOf(t, map[string]string{h + "/1/0": "c"})))
+		for _, h := range []uint64{100, 300} {
+			writeFile(t, filepath.Join(bucket, "test-1/state-sync", strconv.FormatUint(h, 10)+".tar.gz"), string(archiveOf(t, filesOf(t, h, "c"))))
 		}
 		writeFile(t, filepath.Join(bucket, "test-1/state-sync/latest.txt"), "300")
 		f := newFixture(t, bucket)
@@ -222,7 +233,7 @@ func TestRestore_SaysWhatIsMissing(t *testing.T) {
 	f := newFixture(t, bucket)
 	_, err := f.Run(t, api.SnapshotRestore, `{}`)
 	handlertest.WantError(t, err, api.CodeNotFound, "no snapshots found in")
-	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, map[string]string{"300/1/0": "c"})))
+	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, filesOf(t, 300, "c"))))
 	_, err = f.Run(t, api.SnapshotRestore, `{"targetHeight":5}`)
 	handlertest.WantError(t, err, api.CodeNotFound, "no snapshot found at or below height 5")
 	_, err = f.Run(t, api.SnapshotRestore, `{"targetHeight":-1}`)
@@ -232,8 +243,8 @@ func TestRestore_SaysWhatIsMissing(t *testing.T) {
 func TestRestore_ARepeatGivesTheResultAndOtherInputsRestoreAnew(t *testing.T) {
 	bucket := t.TempDir()
 	f := newFixture(t, bucket)
-	for _, h := range []string{"100", "300"} {
-		writeFile(t, filepath.Join(bucket, "test-1/state-sync", h+".tar.gz"), string(archiveOf(t, map[string]string{h + "/1/0": "c"})))
+	for _, h := range []uint64{100, 300} {
+		writeFile(t, filepath.Join(bucket, "test-1/state-sync", strconv.FormatUint(h, 10)+".tar.gz"), string(archiveOf(t, filesOf(t, h, "c"))))
 	}
 	first := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
 	if err := os.RemoveAll(filepath.Join(bucket, "test-1/state-sync/300.tar.gz")); err != nil {
@@ -242,6 +253,17 @@ func TestRestore_ARepeatGivesTheResultAndOtherInputsRestoreAnew(t *testing.T) {
 	again := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
 	if diff := cmp.Diff(first, again); diff != "" {
 		t.Errorf("repeat (-first +again):\n%s", diff)
+	}
+	// As after a kill between the record and what comes after it.
+	mark, download := f.home.Path(".sei-sidecar-snapshot-done"), f.home.Path("data/.sei-sidecar-download")
+	if err := errors.Join(os.Remove(mark), os.Mkdir(download, 0o750)); err != nil {
+		t.Fatal(err)
+	}
+	handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
+	_, markErr := os.Stat(mark)
+	_, downloadErr := os.Stat(download)
+	if markErr != nil || downloadErr == nil {
+		t.Errorf("mark: %v; download: %v, want it gone", markErr, downloadErr)
 	}
 	other := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{"targetHeight":100}`)
 	if other.Height != 100 {
@@ -258,7 +280,7 @@ func TestRestore_ARepeatGivesTheResultAndOtherInputsRestoreAnew(t *testing.T) {
 
 func TestRestore_WhileTheNodeRuns_TouchesNothing(t *testing.T) {
 	bucket := t.TempDir()
-	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, map[string]string{"300/1/0": "c"})))
+	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, filesOf(t, 300, "c"))))
 	f := newFixture(t, bucket)
 	f.running = errors.New("seid is running")
 	if _, err := f.Run(t, api.SnapshotRestore, `{}`); !errors.Is(err, f.running) {
@@ -270,7 +292,20 @@ func TestRestore_WhileTheNodeRuns_TouchesNothing(t *testing.T) {
 }
 
 func TestRestore_BadArchives_LeaveTheHomeAsItWas(t *testing.T) {
-	good := archiveOf(t, map[string]string{"300/1/0": strings.Repeat("c", 100<<10)})
+	chunk := strings.Repeat("c", 100<<10)
+	good := archiveOf(t, filesOf(t, 300, chunk))
+	without := func(name string) []byte {
+		files := filesOf(t, 300, "c")
+		maps.DeleteFunc(files, func(file, _ string) bool { return strings.HasPrefix(file, name) })
+		return archiveOf(t, files)
+	}
+	with := func(name, content string) []byte {
+		files := filesOf(t, 300, "c")
+		files[name] = content
+		return archiveOf(t, files)
+	}
+	unnamed := filesOf(t, 299, "c")
+	unnamed["300/1/0"] = "c"
 	manifest := func(m objectstore.Manifest) string {
 		raw, err := json.Marshal(m)
 		if err != nil {
@@ -287,9 +322,17 @@ func TestRestore_BadArchives_LeaveTheHomeAsItWas(t *testing.T) {
 		"traversal":         {archiveOf(t, map[string]string{"../../config/genesis.json": "evil"}), "", "leaves the target"},
 		"truncated":         {good[:len(good)-20], "", "corrupt"},
 		"not an archive":    {[]byte("<html>404</html>"), "", "corrupt"},
-		"wrong digest":      {good, manifest(objectstore.Manifest{SHA256: digest, Size: int64(len(good)), UnpackedSize: 100 << 10, Files: 1}), "its manifest says"},
-		"larger than said":  {good, manifest(objectstore.Manifest{SHA256: digest, Size: int64(len(good)), UnpackedSize: 10, Files: 1}), "larger than allowed"},
-		"wrong height":      {archiveOf(t, map[string]string{"299/1/0": "c"}), "", "no directory 300"},
+		"wrong digest":      {good, manifest(objectstore.Manifest{SHA256: digest, Size: int64(len(good)), UnpackedSize: 200 << 10, Files: 9}), "its manifest says"},
+		"wrong size":        {good, manifest(objectstore.Manifest{SHA256: digest, Size: 5, UnpackedSize: 200 << 10, Files: 9}), "its manifest says 5"},
+		"of another chain":  {good, manifest(objectstore.Manifest{SHA256: digest, Size: int64(len(good)), ChainID: "other-1"}), `of chain "other-1"`},
+		"of another height": {good, manifest(objectstore.Manifest{SHA256: digest, Size: int64(len(good)), Height: 7}), "of height 7 by its manifest"},
+		"larger than said":  {good, manifest(objectstore.Manifest{SHA256: sumOf(good), Size: int64(len(good)), UnpackedSize: 10, Files: 9}), "larger than allowed"},
+		"wrong height":      {archiveOf(t, filesOf(t, 299, "c")), "", "no directory 300"},
+		"no index":          {without("metadata.db"), "", "no metadata.db, so seid would not see the snapshot"},
+		"not in the index":  {archiveOf(t, unnamed), "", "does not name snapshot 300"},
+		"chunk missing":     {renamed(t, filesOf(t, 300, "c"), "300/1/0", "300/1/1"), "", "chunk 0 of snapshot 300"},
+		"chunk too many":    {with("300/1/1", "c"), "", "gives snapshot 300 1 chunks, there are 2"},
+		"another chunk":     {with("300/1/0", "d"), "", "the index says"},
 		"unusable manifest": {good, `{"sha256":"zz","size":1}`, "not 64 hex digits"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -314,9 +357,18 @@ func TestRestore_BadArchives_LeaveTheHomeAsItWas(t *testing.T) {
 	}
 }
 
+func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+
+func renamed(tb testing.TB, files map[string]string, from, to string) []byte {
+	tb.Helper()
+	files[to] = files[from]
+	delete(files, from)
+	return archiveOf(tb, files)
+}
+
 func TestRestore_SweepsWhatAKilledRunLeft(t *testing.T) {
 	bucket := t.TempDir()
-	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, map[string]string{"300/1/0": "c"})))
+	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, filesOf(t, 300, "c"))))
 	f := newFixture(t, bucket)
 	writeFile(t, filepath.Join(f.home.Data(), ".sei-tmp-snapshot-123", "300", "1", "0"), "half")
 	handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)

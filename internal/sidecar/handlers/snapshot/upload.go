@@ -1,30 +1,25 @@
 package snapshot
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/sei-operator/sei-operator/internal/objectstore"
+	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/archive"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/leftovers"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 )
+
+const uploadedNote = "uploaded snapshot"
 
 // uploadState is what is remembered of the last upload. The format is the public
 // sidecar's.
@@ -37,6 +32,20 @@ type uploadState struct {
 // the highest. The archive comes first, then its manifest, then the pointer to
 // it, then our own note, so a killed upload is simply done again.
 func (t *Tasks) uploadOnce(ctx context.Context, task engine.Task, _ wire.SnapshotUploadOnce) (any, error) {
+	var done wire.UploadedSnapshot
+	noted, err := notes.Find(task, uploadedNote, &done)
+	if err != nil {
+		return nil, err
+	}
+	if noted {
+		return done, t.remember(done.Height)
+	}
+	return t.uploadNow(ctx, task, func(done wire.UploadedSnapshot) error { return notes.Keep(task, uploadedNote, done) })
+}
+
+// uploadNow makes one upload, bounded in time and counted. The result is handed to note
+// before it is remembered for all later tasks.
+func (t *Tasks) uploadNow(ctx context.Context, task engine.Task, note func(wire.UploadedSnapshot) error) (wire.UploadedSnapshot, error) {
 	timeout := t.UploadTimeout
 	if timeout <= 0 {
 		timeout = DefaultUploadTimeout
@@ -44,6 +53,9 @@ func (t *Tasks) uploadOnce(ctx context.Context, task engine.Task, _ wire.Snapsho
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	result, err := t.upload(ctx, task)
+	if err == nil && result.Outcome == wire.OutcomeUploaded {
+		err = errors.Join(note(result), t.remember(result.Height))
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = api.Retryable(api.CodeUnavailable, fmt.Errorf("uploading took longer than %s: %w", timeout, err))
 	}
@@ -56,46 +68,64 @@ func (t *Tasks) uploadOnce(ctx context.Context, task engine.Task, _ wire.Snapsho
 }
 
 func (t *Tasks) upload(ctx context.Context, task engine.Task) (wire.UploadedSnapshot, error) {
-	var done wire.UploadedSnapshot
-	noted, err := notes.Find(task, uploadedNote, &done)
-	if err != nil {
-		return done, err
-	}
-	if noted {
-		return done, t.remember(done.Height)
-	}
-	heights, err := t.Node.Home.SnapshotHeights()
+	release, err := t.uploading.hold(ctx)
 	if err != nil {
 		return wire.UploadedSnapshot{}, err
 	}
-	if len(heights) < 2 {
-		return wire.UploadedSnapshot{Outcome: wire.OutcomeNoop, NoopReason: wire.NoopFewSnapshots}, nil
-	}
-	height := heights[len(heights)-2]
-	state, err := t.uploadState()
+	defer release()
+	dir, err := t.snapshots()
 	if err != nil {
 		return wire.UploadedSnapshot{}, err
 	}
-	if height <= state.LastUploadedHeight {
-		return wire.UploadedSnapshot{Outcome: wire.OutcomeNoop, NoopReason: wire.NoopAlreadyUploaded, Height: state.LastUploadedHeight}, nil
+	heights, reason, err := t.due(dir)
+	if err != nil || reason.Outcome == wire.OutcomeNoop {
+		return reason, err
+	}
+	held, err := hold(dir, heights)
+	if err != nil {
+		return wire.UploadedSnapshot{}, err
+	}
+	defer held.release()
+	if held.height == 0 {
+		return wire.UploadedSnapshot{Outcome: wire.OutcomeNoop, NoopReason: wire.NoopNoneComplete}, nil
 	}
 	bucket, err := node.Bucket(ctx, t.Node.SnapshotBucket, "snapshot bucket")
 	if err != nil {
 		return wire.UploadedSnapshot{}, err
 	}
 	defer func() { _ = bucket.Close() }()
-	manifest, err := t.publish(ctx, task, bucket, height)
+	manifest, err := t.publish(ctx, task, bucket, held)
 	if err != nil {
 		return wire.UploadedSnapshot{}, node.BucketError(err)
 	}
-	done = wire.UploadedSnapshot{Outcome: wire.OutcomeUploaded, Height: height, Key: t.key(height), SHA256: manifest.SHA256, Bytes: manifest.Size}
-	if err := notes.Keep(task, uploadedNote, done); err != nil {
-		return wire.UploadedSnapshot{}, err
-	}
-	return done, t.remember(height)
+	return wire.UploadedSnapshot{
+		Outcome: wire.OutcomeUploaded, Height: held.height, Key: t.key(held.height), SHA256: manifest.SHA256, Bytes: manifest.Size,
+	}, held.check()
 }
 
-const uploadedNote = "uploaded snapshot"
+// due are the heights that may be uploaded, newest first, or why there are none. The
+// highest may still be in the making.
+func (t *Tasks) due(dir string) ([]int64, wire.UploadedSnapshot, error) {
+	heights, err := home.SnapshotsIn(dir)
+	if err != nil {
+		return nil, wire.UploadedSnapshot{}, err
+	}
+	if len(heights) < 2 {
+		return nil, wire.UploadedSnapshot{Outcome: wire.OutcomeNoop, NoopReason: wire.NoopFewSnapshots}, nil
+	}
+	state, err := t.uploadState()
+	if err != nil {
+		return nil, wire.UploadedSnapshot{}, err
+	}
+	var due []int64
+	for i := len(heights) - 2; i >= 0 && heights[i] > state.LastUploadedHeight; i-- {
+		due = append(due, heights[i])
+	}
+	if len(due) == 0 {
+		return nil, wire.UploadedSnapshot{Outcome: wire.OutcomeNoop, NoopReason: wire.NoopAlreadyUploaded, Height: state.LastUploadedHeight}, nil
+	}
+	return due, wire.UploadedSnapshot{}, nil
+}
 
 // remember notes for all later tasks which snapshot is in the bucket.
 func (t *Tasks) remember(height int64) error {
@@ -103,88 +133,12 @@ func (t *Tasks) remember(height int64) error {
 	if err != nil {
 		return fmt.Errorf("encoding the upload state: %w", err)
 	}
-	return durable.WriteFile(t.Node.Home.Path(stateFile), data, 0o600)
-}
-
-// publish puts archive, manifest and pointer into the bucket. A manifest that is
-// there already says that the archive is complete.
-func (t *Tasks) publish(ctx context.Context, task engine.Task, bucket *objectstore.Bucket, height int64) (objectstore.Manifest, error) {
-	key := t.key(height)
-	manifest, err := readManifest(ctx, bucket, key)
-	if err != nil {
-		return objectstore.Manifest{}, err
-	}
-	if manifest == nil {
-		fresh, err := t.sendArchive(ctx, task, bucket, height)
-		if err != nil {
-			return fresh, err
-		}
-		data, err := json.Marshal(fresh)
-		if err != nil {
-			return fresh, fmt.Errorf("encoding the manifest: %w", err)
-		}
-		if err := bucket.Put(ctx, key+objectstore.ManifestSuffix, "application/json", bytes.NewReader(data)); err != nil {
-			return fresh, err
-		}
-		manifest = &fresh
-	}
-	return *manifest, t.pointTo(ctx, bucket, height)
-}
-
-// sendArchive packs and uploads at the same time; nothing of the archive is
-// ever on the disk or in memory as a whole.
-func (t *Tasks) sendArchive(ctx context.Context, task engine.Task, bucket *objectstore.Bucket, height int64) (objectstore.Manifest, error) {
-	scratch, cleanup, err := t.Node.Scratch("upload")
-	if err != nil {
-		return objectstore.Manifest{}, err
-	}
-	defer cleanup()
-	index := filepath.Base(t.Node.Home.SnapshotMetadata())
-	if err := copyIndex(t.Node.Home.SnapshotMetadata(), filepath.Join(scratch, index), height); err != nil {
-		return objectstore.Manifest{}, err
-	}
-	name := strconv.FormatInt(height, 10)
-	reader, writer := io.Pipe()
-	packed := make(chan archive.Stats, 1)
-	go func() {
-		stats, err := archive.Pack(ctx, writer,
-			archive.Source{Path: filepath.Join(t.Node.Home.Snapshots(), name), Name: name},
-			archive.Source{Path: filepath.Join(scratch, index), Name: index})
-		writer.CloseWithError(err)
-		packed <- stats
-	}()
-	counted := &countedReader{src: reader, hash: sha256.New(), report: func(done int64) {
-		task.Progress(api.Progress{Done: done, Unit: "bytes", Message: "uploading " + t.key(height)})
-	}}
-	err = bucket.Put(ctx, t.key(height), "application/gzip", counted)
-	_ = reader.CloseWithError(errors.New("the upload ended"))
-	stats := <-packed
-	if err != nil {
-		return objectstore.Manifest{}, err
-	}
-	return objectstore.Manifest{
-		SHA256: hex.EncodeToString(counted.hash.Sum(nil)), Size: counted.n, UnpackedSize: stats.Bytes, Files: stats.Files,
-		Height: height, ChainID: t.Node.ChainID, CreatedAt: time.Now().UTC(),
-	}, nil
-}
-
-// pointTo moves latest.txt forward, never back.
-func (t *Tasks) pointTo(ctx context.Context, bucket *objectstore.Bucket, height int64) error {
-	key := t.prefix() + "latest.txt"
-	data, err := bucket.ReadAll(ctx, key, 64)
-	if err == nil {
-		if latest, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil && latest >= height {
-			return nil
-		}
-	} else if objectstore.KindOf(err) != objectstore.KindNotFound {
-		return err
-	}
-	return bucket.Put(ctx, key, "text/plain", strings.NewReader(strconv.FormatInt(height, 10)))
+	return durable.WriteFile(t.Node.Home.Path(leftovers.LastUpload), data, 0o600)
 }
 
 func (t *Tasks) uploadState() (uploadState, error) {
 	var state uploadState
-	data, err := os.ReadFile(t.Node.Home.Path(stateFile))
+	data, err := os.ReadFile(t.Node.Home.Path(leftovers.LastUpload))
 	if errors.Is(err, fs.ErrNotExist) {
 		return state, nil
 	}
