@@ -14,6 +14,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/configstate"
 	"github.com/sei-operator/sei-operator/internal/sidecar/gate"
+	"github.com/sei-operator/sei-operator/internal/sidecar/trial"
 )
 
 // Exit codes of the gate, as shells use them. An interrupt ends with the code of
@@ -45,7 +46,7 @@ func gateCommand() *cobra.Command {
 			if !cmd.Flags().Changed("home") {
 				home = cmp.Or(homeIn(args), home)
 			}
-			err := newGate(cmd.Context(), port, home, args[0]).Run(cmd.Context(), args, okExit...)
+			err := newGate(cmd.Context(), port, home, args).Run(cmd.Context(), args, okExit...)
 			exit, ended := errors.AsType[*gate.ExitError](err)
 			switch {
 			case ended:
@@ -64,14 +65,22 @@ func gateCommand() *cobra.Command {
 	return cmd
 }
 
-func newGate(ctx context.Context, port int, home, seid string) gate.Gate {
+func newGate(ctx context.Context, port int, home string, argv []string) gate.Gate {
 	log := newLogger()
 	debug.SetMemoryLimit(gateMemory)
 	trim(log)
 	go trimUntil(ctx, log)
-	version := seidVersion(seid)
+	version := seidVersion(argv[0])
 	return gate.Gate{
 		Running: func() { trim(log) },
+		WhileWaiting: func(ctx context.Context) {
+			if home == "" {
+				return
+			}
+			if err := trial.Serve(ctx, home, argv); err != nil && ctx.Err() == nil {
+				log.Warn("trying a configuration", "error", err)
+			}
+		},
 		Sidecar: fmt.Sprintf("http://127.0.0.1:%d", port), Home: home, Log: log, Stdout: os.Stdout, Stderr: os.Stderr,
 		Rules: gate.Rules{
 			ConfigHash: func() (string, error) {
@@ -87,7 +96,11 @@ func newGate(ctx context.Context, port int, home, seid string) gate.Gate {
 				if err := configstate.MayStart(home, v); err != nil {
 					return errors.Join(err, unknown)
 				}
-				return nil
+				if unknown != nil {
+					return nil
+				}
+				// What could not be tried while seid ran is tried now, before it starts on it.
+				return trial.Before(ctx, home, argv, v)
 			},
 			Starting: func() error { return configstate.Started(home) },
 		},

@@ -56,7 +56,7 @@ type HomeStage string
 
 // The stages of a home directory.
 const (
-	// HomeEmpty: there is no configuration or no genesis yet.
+	// HomeEmpty: there is no configuration, or nobody has configured the genesis yet.
 	HomeEmpty HomeStage = "empty"
 	// HomePrepared: seid could start and has not yet.
 	HomePrepared HomeStage = "prepared"

@@ -20,6 +20,7 @@ func (l *Look) homeLook(set settings, process api.Seid) api.Home {
 	configured := l.Configuration()
 	h := api.Home{
 		Stage: l.stage(set, process), GenesisHash: l.genesisHash(),
+		StateSync:  set.StateSync,
 		ConfigHash: configured.ConfigHash, Validation: configured.Validation, Refused: configured.Refused,
 		NodeID:           l.nodeID.get(func() string { return nodeID(set.NodeKeyFile) }, set.NodeKeyFile),
 		ConsensusAddress: l.consensusAddress(set.KeyFile),
@@ -34,9 +35,11 @@ func (l *Look) stage(set settings, process api.Seid) api.HomeStage {
 	if err != nil {
 		l.Log.Warn("looking for the sync mark", "error", err)
 	}
-	initialized, err := l.home.Initialized()
+	// `seid init` leaves a genesis too, its own default for chains it does not know; only a
+	// home whose genesis was configured is the chain's.
+	configured, err := durable.Exists(l.home.Path(".sei-sidecar-genesis-done"))
 	switch {
-	case err != nil || !initialized || !set.Present:
+	case !set.Present || (err != nil || !configured) && !started(l.home):
 		return api.HomeEmpty
 	case synced:
 		return api.HomeSynced
