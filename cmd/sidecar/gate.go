@@ -70,6 +70,9 @@ func newGate(ctx context.Context, port int, home, seid string) gate.Gate {
 	trim(log)
 	go trimUntil(ctx, log)
 	version := seidVersion(seid)
+	if home != "" {
+		go func() { _, _ = version(ctx) }() // known by the time the gate opens
+	}
 	return gate.Gate{
 		Running: func() { trim(log) },
 		Sidecar: fmt.Sprintf("http://127.0.0.1:%d", port), Home: home, Log: log, Stdout: os.Stdout, Stderr: os.Stderr,
