@@ -195,12 +195,13 @@ func resident(t *testing.T, pid int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var sizes []string
 	for line := range strings.Lines(string(status)) {
-		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			return strings.TrimSpace(size)
+		if strings.HasPrefix(line, "VmRSS:") || strings.HasPrefix(line, "RssAnon:") {
+			sizes = append(sizes, strings.Join(strings.Fields(line), " "))
 		}
 	}
-	return "unknown"
+	return strings.Join(sizes, ", ")
 }
 
 func latest(starts <-chan int) int {
