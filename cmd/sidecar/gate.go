@@ -71,6 +71,9 @@ func newGate(ctx context.Context, port int, home string, argv []string) gate.Gat
 	trim(log)
 	go trimUntil(ctx, log)
 	version := seidVersion(argv[0])
+	if home != "" {
+		go func() { _, _ = version(ctx) }() // known by the time the gate opens
+	}
 	return gate.Gate{
 		Running: func() { trim(log) },
 		WhileWaiting: func(ctx context.Context) {

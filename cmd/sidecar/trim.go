@@ -35,8 +35,12 @@ func releaseStartupPages(log *slog.Logger) {
 	}
 }
 
-// trimEvery is how often an idle process gives back what it does not use.
-const trimEvery = time.Minute
+// trimFirst is when a process has done what it does when it starts, and trimEvery how often
+// it gives back what it does not use from then on.
+const (
+	trimFirst = 10 * time.Second
+	trimEvery = time.Minute
+)
 
 // trim gives back memory that is not in use.
 func trim(log *slog.Logger) {
@@ -47,13 +51,11 @@ func trim(log *slog.Logger) {
 // trimUntil trims every now and then: each request and each poll brings back some of the
 // binary, a little at a time, and most of it is not needed again.
 func trimUntil(ctx context.Context, log *slog.Logger) {
-	tick := time.NewTicker(trimEvery)
-	defer tick.Stop()
-	for {
+	for wait := trimFirst; ; wait = trimEvery {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(wait):
 			trim(log)
 		}
 	}

@@ -104,12 +104,14 @@ func never(*Facts, *Target) string { return "" }
 
 func claimMissing(f *Facts, _ *Target) string {
 	switch {
-	case f.Initialized || f.StatefulSet != nil:
+	case f.Initialized:
 		return "" // an empty volume in the place of a lost one is never made unasked
-	case f.Claim:
+	case !f.Claim:
+		return "there is no volume claim yet"
+	case f.StatefulSet == nil:
 		return "the volume claim has not been checked yet"
 	default:
-		return "there is no volume claim yet"
+		return ""
 	}
 }
 

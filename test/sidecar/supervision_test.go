@@ -99,7 +99,9 @@ func TestSupervision(t *testing.T) {
 	v.run(podSpec{restart: true})
 	v.awaitHeight(v.heightSoon() + 1)
 	t.Run("a seed is restarted", func(t *testing.T) { restartsSeed(t, v, genesis) })
-	t.Run("a node that is stopped by all closes cleanly", func(t *testing.T) { closesCleanly(t, v) })
+	gate := latest(v.pod.starts)
+	t.Logf("resident: gate %s, sidecar %s", resident(t, gate), resident(t, v.Pid()))
+	t.Run("a node that is stopped by all closes cleanly", func(t *testing.T) { closesCleanly(t, v, gate) })
 	t.Run("another key is not started", func(t *testing.T) { refusesKey(t, v) })
 	t.Run("a panic is recorded", func(t *testing.T) { recordsPanic(t, v) })
 }
@@ -155,14 +157,13 @@ func restartsSeed(t *testing.T, v *node, genesis wire.AssembledGenesis) {
 }
 
 // K.2: a second SIGTERM would kill seid while it closes its databases.
-func closesCleanly(t *testing.T, v *node) {
+func closesCleanly(t *testing.T, v *node, gate int) {
 	t.Helper()
 	before, closed := v.record(), strings.Count(v.log(), "Closed memiavl db")
 	first := v.Submit(api.StopSeid, uuid.NewString(), nil)
 	v.awaitRecord("asked to end", func(r supervision.Record) bool {
 		return r.TermAt != nil || r.Starts > before.Starts || r.State != api.SeidRunning
 	})
-	gate := latest(v.pod.starts)
 	signals := 0
 	for v.record().State == api.SeidRunning && signals < 50 {
 		if syscall.Kill(gate, syscall.SIGTERM) != nil {
@@ -181,6 +182,22 @@ func closesCleanly(t *testing.T, v *node) {
 	if got := strings.Count(v.log(), "Closed memiavl db"); got != closed+1 {
 		t.Errorf("the log says %d times that the database was closed, want %d", got, closed+1)
 	}
+}
+
+// resident is the memory of a process as the kernel counts it.
+func resident(t *testing.T, pid int) string {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []string
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "VmRSS:") || strings.HasPrefix(line, "RssAnon:") {
+			sizes = append(sizes, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return strings.Join(sizes, ", ")
 }
 
 func latest(starts <-chan int) int {

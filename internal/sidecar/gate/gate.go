@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	pollEvery    = 500 * time.Millisecond
+	pollEvery    = 250 * time.Millisecond
 	probeTimeout = 2 * time.Second
 	// orderEvery is how often the gate looks for an order to end seid.
 	orderEvery = 250 * time.Millisecond

@@ -29,14 +29,16 @@ type output struct {
 
 // findings are what the output says about the end of the process.
 type findings struct {
-	panicLine, errorLine string
-	upgrade              *api.Upgrade
-	halted               bool
-	noSpace              bool
+	// panicLine ended the process, finalLine is what its command line says in the end, and
+	// errorLine the last error in its log.
+	panicLine, finalLine, errorLine string
+	upgrade                         *api.Upgrade
+	halted                          bool
+	noSpace                         bool
 }
 
 // message is the line that tells most about the end.
-func (f findings) message() string { return cmp.Or(f.panicLine, f.errorLine) }
+func (f findings) message() string { return cmp.Or(f.panicLine, f.finalLine, f.errorLine) }
 
 func (o *output) said() findings {
 	o.mu.Lock()
@@ -137,7 +139,9 @@ func (f *findings) read(line []byte) {
 	switch {
 	case begins(line, panics):
 		f.panicLine = text(line)
-	case begins(line, errorsBegin), holds(line, errorsHold):
+	case begins(line, errorsBegin):
+		f.finalLine = text(line)
+	case holds(line, errorsHold):
 		f.errorLine = text(line)
 	}
 }

@@ -65,7 +65,19 @@ func Read(home string) (Record, error) {
 	if err != nil || held || r.Process() != nil {
 		return r, err
 	}
-	return r.Lost(r.Since), nil
+	return r.Lost(r.lastSeen(home)), nil
+}
+
+// lastSeen is the last moment at which the process is known to have run.
+func (r Record) lastSeen(home string) time.Time {
+	at := r.Since
+	if output := LastOutput(home).UTC(); output.After(at) {
+		at = output
+	}
+	if r.TermAt != nil && r.TermAt.After(at) {
+		at = *r.TermAt
+	}
+	return at
 }
 
 func read(home string) (Record, error) {

@@ -70,7 +70,14 @@ func TestRead_ProcessThatIsGone_HasEndedForAnUnknownReason(t *testing.T) {
 		if err := supervision.Write(home, record); err != nil {
 			t.Fatal(err)
 		}
+		wrote := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+		if err := errors.Join(supervision.NoteOutput(home, wrote), supervision.NoteOutput(home, wrote)); err != nil {
+			t.Fatal(err)
+		}
 		got := read(t, home)
+		if !got.Since.Equal(wrote) {
+			t.Errorf("%s: ended at %s, want the time of its last output", name, got.Since)
+		}
 		if got.State != api.SeidExited || got.Starts != 3 || got.LastExit == nil || got.LastExit.Reason != api.ExitUnknown || got.Seid(time.Now()).ConfigHash != "" {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -70,8 +70,7 @@ func (t *Tasks) ask(ctx context.Context, task engine.Task, r *running, by api.Ta
 // order has the gate ask, and waits until it has. An order is never backed up by a signal
 // from here: the gate could follow it later.
 func (t *Tasks) order(ctx context.Context, r *running, by api.TaskType) error {
-	home := string(t.Node.Home)
-	if err := supervision.GiveOrder(home, supervision.Order{Target: r.identity, By: string(by), At: time.Now().UTC()}); err != nil {
+	if err := t.giveOrder(supervision.Order{Target: r.identity, By: string(by), At: time.Now().UTC()}); err != nil {
 		return err
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, orderDelay, errStillRunning)
@@ -92,6 +91,13 @@ func (t *Tasks) order(ctx context.Context, r *running, by api.TaskType) error {
 			return err
 		}
 	}
+}
+
+// giveOrder leaves an order, one at a time: await-condition runs beside all other tasks.
+func (t *Tasks) giveOrder(o supervision.Order) error {
+	t.orders.Lock()
+	defer t.orders.Unlock()
+	return supervision.GiveOrder(string(t.Node.Home), o)
 }
 
 var errStillRunning = errors.New("still running")

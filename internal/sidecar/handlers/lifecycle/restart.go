@@ -121,5 +121,24 @@ func (t *Tasks) replace(ctx context.Context, task engine.Task, p wire.RestartSei
 			return err
 		}
 	}
+	if err := t.settle(ctx, r); err != nil {
+		return err
+	}
 	return t.endAfter(ctx, task, r, p.FarewellDuration())
+}
+
+// settle lets a process that was started a moment ago make its databases: one that is killed
+// while it does may never start again. It waits no longer than a node needs that opens no RPC.
+func (t *Tasks) settle(ctx context.Context, r *running) error {
+	timing := t.Timing.withDefaults()
+	for t.youth(r) < timing.Alive && !t.serving(ctx) {
+		alive, err := t.alive(r)
+		if err != nil || !alive {
+			return err
+		}
+		if err := pause(ctx, timing.Poll); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -178,15 +178,20 @@ func TestRestart_OfALoadingNode_OnlyForAnotherConfiguration(t *testing.T) {
 	f := newFixture(t)
 	f.hash = "A"
 	p := f.pod("loading")
-	p.running(1)
+	first := p.running(1)
 	_, err := f.Run(t, api.RestartSeid, `{"configHash":"A"}`)
 	handlertest.WantError(t, err, api.CodeUnavailable, "made no progress")
 	if p.record().Starts != 1 {
 		t.Fatal("it was restarted for the configuration it has")
 	}
 	f.setHash("B")
+	f.while = func() bool { return p.record().Starts > 1 }
 	f.serve(true)
+	f.tasks.Timing.Stall, f.tasks.Timing.Alive = time.Hour, 2*time.Second
 	handlertest.Must[wire.Restarted](t, f.Harness, api.RestartSeid, `{"configHash":"B"}`)
+	if age := p.record().LastExit.At.Sub(first.Since); age < f.tasks.Timing.Alive {
+		t.Errorf("it was ended when it was %s old, while it may have made its databases", age)
+	}
 	if code := <-p.exits; code != 143 {
 		t.Errorf("ended with %d", code)
 	}

@@ -1,7 +1,7 @@
 // Package lifecycle holds the tasks about the running node: stop it, restart it,
-// wait for it, empty its data. It signals and observes the process; the kubelet
-// is who starts it. The node is never killed: a database that was cut off in the
-// middle of a write costs more than waiting.
+// wait for it, empty its data. It has the gate signal the process and observes it; the
+// kubelet is who starts it. The node is asked to end once and never killed: a database that
+// was cut off in the middle of a write costs more than waiting.
 package lifecycle
 
 import (
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -72,6 +73,7 @@ type Tasks struct {
 	// leaving is set while the node still answers and is about to be ended. It lives
 	// in memory, so that no crash can leave it behind.
 	leaving atomic.Bool
+	orders  sync.Mutex
 }
 
 // Handlers are the task types of this package.
