@@ -42,7 +42,9 @@ type fakeSeid struct {
 	peers  int
 	block  time.Time
 	plan   string // hex
-	open   map[int]bool
+	// threshold is the lag above which the node calls itself behind.
+	threshold int64
+	open      map[int]bool
 	// held keeps answers back until it is closed.
 	held chan struct{}
 }
@@ -53,7 +55,7 @@ func newSeid(t *testing.T) *fakeSeid {
 	t.Helper()
 	s := &fakeSeid{
 		t: t, home: t.TempDir(), clock: clocktesting.NewFakeClock(now), calls: map[string]*atomic.Int64{},
-		state: api.Seid{State: api.SeidRunning, Starts: 1, Since: new(now)}, height: 10, peers: 2, block: now,
+		state: api.Seid{State: api.SeidRunning, Starts: 1, Since: new(now)}, height: 10, peers: 2, block: now, threshold: 300,
 		open: map[int]bool{26656: true, 26657: true},
 	}
 	mux := http.NewServeMux()
@@ -99,7 +101,7 @@ func newSeid(t *testing.T) *fakeSeid {
 			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if path == "GET /lag_status" && s.lag > 300 {
+			if path == "GET /lag_status" && s.lag > s.threshold {
 				w.WriteHeader(http.StatusExpectationFailed)
 			}
 			_, _ = w.Write([]byte(answer()))
@@ -256,8 +258,9 @@ func TestNode_AnEndedProcess_IsNotJudgedByWhatItSaid(t *testing.T) {
 		t.Fatal(got)
 	}
 	s.set(func() { s.state.State = api.SeidExited })
-	if got := l.Node(t.Context()).Sync; got.State != api.SyncNotRunning || got.Height != 0 {
-		t.Errorf("%+v", got)
+	s.clock.Step(2 * time.Second)
+	if got := l.Node(t.Context()).Sync; got.State != api.SyncNotRunning || got.Height != 0 || s.calls["GET /status"].Load() != 1 {
+		t.Errorf("%+v after %d calls", got, s.calls["GET /status"].Load())
 	}
 	s.set(func() {
 		s.state = api.Seid{State: api.SeidRunning, Starts: 2, Since: new(now.Add(time.Second))}
@@ -427,6 +430,8 @@ func TestInSync_GivesTheSentenceOfTheLook(t *testing.T) {
 	}{
 		{"keeps up", func() {}, ""},
 		{"far behind", func() { s.lag = 5000 }, sayCatchingUp},
+		{"behind by its own measure", func() { s.lag, s.threshold = 50, 20 }, sayCatchingUp},
+		{"not behind by its own measure", func() { s.lag, s.threshold = 5000, 9000 }, ""},
 		{"alone with an old block", func() { s.lag, s.peers, s.block = 0, 0, now.Add(-time.Hour) }, sayNoPeers},
 		{"a chain that stands still", func() { s.peers = 2 }, ""},
 		{"about to restart", func() { draining = true }, sayDraining},
