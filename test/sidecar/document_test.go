@@ -151,7 +151,7 @@ func notRunning(t *testing.T, v *node) {
 	if doc.Seid.State == api.SeidRunning || doc.Home.Stage != api.HomeSynced || doc.Gate.State == api.GateOpen {
 		t.Errorf("stopped: %+v", doc)
 	}
-	v.awaitInSync(http.StatusServiceUnavailable, doc.Sync.Message)
+	v.awaitInSync(http.StatusServiceUnavailable, "seid ") // it has ended, and then waits behind the gate
 }
 
 // vote makes the chain plan an upgrade.

@@ -1,6 +1,7 @@
 package look
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,17 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 )
+
+func TestShared_AskingIsBoundedWhoeverAsks(t *testing.T) {
+	s := &shared[time.Duration]{clock: clocktesting.NewFakeClock(now), bound: time.Hour}
+	left := s.get(t.Context(), "a", func(ctx context.Context) time.Duration {
+		end, _ := ctx.Deadline()
+		return time.Until(end)
+	})
+	if left <= 0 || left > time.Hour {
+		t.Errorf("asking may take %s", left)
+	}
+}
 
 func TestBackground_NeverBlocksAndKeepsTheLastValue(t *testing.T) {
 	clock := clocktesting.NewFakeClock(now)

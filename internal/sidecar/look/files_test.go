@@ -1,7 +1,11 @@
 package look
 
 import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,15 +127,20 @@ func TestStage(t *testing.T) {
 
 func TestConsensusAddress_SeidsOwnViewComesFirst(t *testing.T) {
 	dir := t.TempDir()
-	fill(t, dir, map[string]string{"config/priv_validator_key.json": `{"address":"08F2F76C7FF9B1D5B5B3C6D4C7F0C5B6A2E3F4D5"}`})
+	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	public := private[ed25519.SeedSize:]
+	own := fmt.Sprintf("%X", sha256.Sum256(public))[:40]
+	fill(t, dir, map[string]string{"config/priv_validator_key.json": fmt.Sprintf(
+		`{"address":%q,"pub_key":{"type":"tendermint/PubKeyEd25519","value":%q},"priv_key":{"type":"tendermint/PrivKeyEd25519","value":%q}}`,
+		own, base64.StdEncoding.EncodeToString(public), base64.StdEncoding.EncodeToString(private))})
 	for name, tc := range map[string]struct {
 		own  func() (string, bool)
 		want string
 	}{
-		"mounted there alone":        {func() (string, bool) { return "AB", true }, "AB"},
-		"there is none there":        {func() (string, bool) { return "", true }, ""},
-		"nobody looked, bad file":    {func() (string, bool) { return "", false }, ""},
-		"nobody can look, bad file ": {nil, ""},
+		"mounted there alone": {func() (string, bool) { return "AB", true }, "AB"},
+		"there is none there": {func() (string, bool) { return "", true }, ""},
+		"nobody looked":       {func() (string, bool) { return "", false }, own},
+		"nobody can look":     {nil, own},
 	} {
 		l := New(Config{Home: dir, ConsensusAddress: tc.own})
 		if got := l.consensusAddress(l.settings().KeyFile); got != tc.want {
@@ -162,6 +171,9 @@ func TestGenesisHash_OfALargeFile_ComesLater(t *testing.T) {
 		t.Errorf("without a file: %s", got)
 	}
 	fill(t, dir, map[string]string{"config/genesis.json": strings.Repeat("x", inlineHash+1)})
+	if got := l.genesisHash(); got != "" {
+		t.Errorf("the first look waited for %s", got)
+	}
 	awaitValue(t, func() bool { return l.genesisHash() != "" })
 	large := l.genesisHash()
 	fill(t, dir, map[string]string{"config/genesis.json": "small"})

@@ -1,0 +1,156 @@
+package look
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+// fakeSeid is a seid: its RPC, its process and its home.
+type fakeSeid struct {
+	t     *testing.T
+	home  string
+	clock *clocktesting.FakeClock
+	url   string
+	calls map[string]*atomic.Int64
+
+	mu     sync.Mutex
+	state  api.Seid
+	height int64
+	lag    int64
+	peers  int
+	block  time.Time
+	plan   string // hex
+	// threshold is the lag above which the node calls itself behind.
+	threshold int64
+	open      map[int]bool
+	// held keeps answers back until it is closed.
+	held chan struct{}
+}
+
+const genesis = `{"chain_id":"x"}`
+
+func newSeid(t *testing.T) *fakeSeid {
+	t.Helper()
+	s := &fakeSeid{
+		t: t, home: t.TempDir(), clock: clocktesting.NewFakeClock(now), calls: map[string]*atomic.Int64{},
+		state: api.Seid{State: api.SeidRunning, Starts: 1, Since: new(now)}, height: 10, peers: 2, block: now, threshold: 300,
+		open: map[int]bool{26656: true, 26657: true},
+	}
+	mux := http.NewServeMux()
+	for path, answer := range map[string]func() string{
+		"GET /status": func() string {
+			return fmt.Sprintf(`{"node_info":{"id":"aa"},"sync_info":{"latest_block_height":"%d","latest_block_time":%q,"max_peer_block_height":"%d"}}`,
+				s.height, s.block.Format(time.RFC3339), s.height+s.lag)
+		},
+		"GET /lag_status": func() string { return fmt.Sprintf(`{"current_height":"%d","lag":"%d"}`, s.height, s.lag) },
+		"GET /net_info": func() string {
+			connection := map[string]string{"node_id": "bb", "state": "ready,connected"}
+			list := make([]map[string]string, 0, s.peers)
+			for range s.peers {
+				list = append(list, connection)
+			}
+			raw, err := json.Marshal(map[string]any{"peer_connections": list})
+			if err != nil {
+				t.Error(err)
+			}
+			return string(raw)
+		},
+		"POST /": func() string {
+			raw, err := hex.DecodeString(s.plan)
+			if err != nil {
+				t.Error(err)
+			}
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"response":{"code":0,"height":"1","value":%q}}}`, base64.StdEncoding.EncodeToString(raw))
+		},
+	} {
+		count := &atomic.Int64{}
+		s.calls[path] = count
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			count.Add(1)
+			s.mu.Lock()
+			held := s.held
+			s.mu.Unlock()
+			if held != nil {
+				select {
+				case <-held:
+				case <-r.Context().Done():
+					return
+				}
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if path == "GET /lag_status" && s.lag > s.threshold {
+				w.WriteHeader(http.StatusExpectationFailed)
+			}
+			_, _ = w.Write([]byte(answer()))
+		})
+	}
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	s.url = srv.URL
+	s.write("config/genesis.json", genesis)
+	s.write("config/config.toml", "mode = \"full\"\n[rpc]\nladdr = \"tcp://0.0.0.0:26657\"\n[p2p]\nladdr = \"tcp://0.0.0.0:26656\"\n")
+	return s
+}
+
+func (s *fakeSeid) write(name, content string) {
+	s.t.Helper()
+	path := filepath.Join(s.home, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *fakeSeid) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+func (s *fakeSeid) look(change ...func(*Config)) *Look {
+	cfg := Config{
+		Home: s.home, Clock: s.clock, Log: slog.New(slog.DiscardHandler),
+		RPC: func() *rpc.Client { return rpc.New(s.url) },
+		Seid: func() api.Seid {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.state
+		},
+		Gate: func() api.Gate { return api.Gate{State: api.GateOpen} },
+		Listeners: func() (map[int]bool, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.open, nil
+		},
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	l := New(cfg)
+	l.bound, l.wait, l.answers.bound, l.plan.bound = time.Hour, time.Hour, time.Hour, time.Hour
+	return l
+}
+
+// hasty looks with the bounds of the product.
+func (s *fakeSeid) hasty() *Look {
+	l := s.look()
+	l.bound, l.wait, l.answers.bound, l.plan.bound = Bound, askWait, askBound, askBound
+	return l
+}
