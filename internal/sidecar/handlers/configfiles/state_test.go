@@ -40,8 +40,8 @@ func (f *fixture) apply(t *testing.T, params string) wire.ConfigChanges {
 	return handlertest.Must[wire.ConfigChanges](t, f.Harness, api.ConfigApply, params)
 }
 
-// stateSync does to the files what configure-state-sync does.
-func (f *fixture) stateSync(t *testing.T) {
+// setStateSync does to the files what configure-state-sync does.
+func (f *fixture) setStateSync(t *testing.T) {
 	t.Helper()
 	files, err := config.Read(f.home.Config())
 	if err == nil {
@@ -62,7 +62,7 @@ func TestConfigHash_BelongsToTheFilesItCameWith(t *testing.T) {
 	f.apply(t, `{"mode":"full","configHash":"one"}`)
 	f.wantHash(t, "one")
 
-	f.stateSync(t)
+	f.setStateSync(t)
 	f.wantHash(t, "one")
 	if err := errors.Join(f.tasks.SetPeers(t.Context(), []string{strings.Repeat("ab", 20) + "@a:26656"}), f.tasks.SetMoniker(t.Context(), "m")); err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestApply_Refused_IsRecordedAndChangesNothing(t *testing.T) {
 func TestApply_BeforeTheFirstSync_KeepsStateSync(t *testing.T) {
 	f := newFixture(t)
 	f.apply(t, `{"mode":"full","configHash":"one"}`)
-	f.stateSync(t)
+	f.setStateSync(t)
 	before, err := config.Read(f.home.Config())
 	if err != nil {
 		t.Fatal(err)
