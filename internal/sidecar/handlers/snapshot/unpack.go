@@ -36,7 +36,7 @@ func unpack(ctx context.Context, task engine.Task, from choice, dir, staging str
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(dir, archiveFile), os.O_RDWR, 0)
+	file, err := os.OpenFile(filepath.Join(dir, archiveFile), os.O_RDWR, 0) //nolint:gosec // beside the node's snapshots
 	if err != nil {
 		return fmt.Errorf("opening the download: %w", err)
 	}
