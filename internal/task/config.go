@@ -85,7 +85,11 @@ func snapshotRestoreParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask)
 	if s := env.Node.Spec.Snapshot(); s == nil || s.S3 == nil {
 		return nil, errNoSource
 	}
-	return wire.SnapshotRestore{TargetHeight: env.Node.Spec.Snapshot().S3.TargetHeight}, nil
+	params := wire.SnapshotRestore{TargetHeight: env.Node.Spec.Snapshot().S3.TargetHeight}
+	if env.level() >= api.LevelNode {
+		params.TrustPeriod = env.Node.Spec.Snapshot().TrustPeriod
+	}
+	return params, nil
 }
 
 // stateSyncParams names the witnesses: those of the spec, then those the operator is

@@ -97,7 +97,7 @@ func TestSigns_NeedsTheModeAndAKey(t *testing.T) {
 }
 
 func TestStage(t *testing.T) {
-	const configured, genesis = "config/config.toml", "config/genesis.json"
+	const configured, genesis, done = "config/config.toml", "config/genesis.json", ".sei-sidecar-genesis-done"
 	for name, tc := range map[string]struct {
 		files   []string
 		process api.Seid
@@ -106,7 +106,8 @@ func TestStage(t *testing.T) {
 		"nothing":         {nil, api.Seid{}, api.HomeEmpty},
 		"no genesis":      {[]string{configured}, api.Seid{}, api.HomeEmpty},
 		"no config":       {[]string{genesis}, api.Seid{}, api.HomeEmpty},
-		"ready to start":  {[]string{configured, genesis}, api.Seid{State: api.SeidWaiting}, api.HomePrepared},
+		"only seid init":  {[]string{configured, genesis}, api.Seid{State: api.SeidWaiting}, api.HomeEmpty},
+		"ready to start":  {[]string{configured, genesis, done}, api.Seid{State: api.SeidWaiting}, api.HomePrepared},
 		"runs":            {[]string{configured, genesis}, api.Seid{State: api.SeidRunning}, api.HomeFirstSync},
 		"has run":         {[]string{configured, genesis}, api.Seid{State: api.SeidExited, Starts: 3}, api.HomeFirstSync},
 		"somebody's data": {[]string{configured, genesis, "data/blockstore.db/x"}, api.Seid{State: api.SeidWaiting}, api.HomeFirstSync},

@@ -35,19 +35,25 @@ func (l *Look) stage(set settings, process api.Seid) api.HomeStage {
 	if err != nil {
 		l.Log.Warn("looking for the sync mark", "error", err)
 	}
-	// `seid init` leaves a genesis too, its own default for chains it does not know; only a
-	// home whose genesis was configured is the chain's.
-	configured, err := durable.Exists(l.home.Path(".sei-sidecar-genesis-done"))
+	initialized, err := l.home.Initialized()
 	switch {
-	case !set.Present || (err != nil || !configured) && !started(l.home):
+	case err != nil || !initialized || !set.Present:
 		return api.HomeEmpty
 	case synced:
 		return api.HomeSynced
 	case process.Starts > 0 || process.State == api.SeidRunning || started(l.home):
 		return api.HomeFirstSync
 	}
+	// `seid init` leaves a genesis too, its own default for chains it does not know; only a
+	// home whose genesis was configured is the chain's.
+	if configured, err := durable.Exists(l.home.Path(genesisMark)); err != nil || !configured {
+		return api.HomeEmpty
+	}
 	return api.HomePrepared
 }
+
+// genesisMark is what configure-genesis leaves when it is done.
+const genesisMark = ".sei-sidecar-genesis-done"
 
 // started recognises a home that seid has run on although nobody counted, such as one that
 // was imported: seid makes its block store as soon as it starts.
