@@ -99,8 +99,8 @@ func newGate(ctx context.Context, port int, home string, argv []string) gate.Gat
 				if err := configstate.MayStart(home, v); err != nil {
 					return errors.Join(err, unknown)
 				}
-				if unknown != nil {
-					return nil
+				if v == "" {
+					return nil // nothing can be said of a version that is not known
 				}
 				// What could not be tried while seid ran is tried now, before it starts on it.
 				return trial.Before(ctx, home, argv, v)

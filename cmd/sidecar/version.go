@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os/exec"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 )
 
 // versionTimeout is how long a binary may take to say what it is called.
@@ -35,15 +33,5 @@ func seidVersion(path string) func(context.Context) (string, error) {
 func askVersion(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "version")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput() // older versions write it to their standard error
-	if err != nil {
-		return "", fmt.Errorf("asking %s for its version: %w", path, err)
-	}
-	version, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	if version == "" {
-		return "", errors.New("asking for the version of seid: it says nothing")
-	}
-	return version, nil
+	return seidcmd.Runner{Path: path}.Version(ctx)
 }

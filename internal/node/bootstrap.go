@@ -26,7 +26,7 @@ func bootstrap(f *Facts, t *Target) []Missing {
 }
 
 func jobPart(f *Facts, t *Target) []Missing {
-	var list []Missing
+	list := make([]Missing, 0, len(steps))
 	add := adder(f, t, &list)
 	if f.Job != JobCurrent {
 		add(claimMissing(f, t), StepEnsureDataPVC)
@@ -67,7 +67,7 @@ func jobHome(f *Facts, t *Target) []Missing {
 	for _, s := range []struct{ name, because string }{
 		{StepConfigApply, configMissing(f, t)}, {StepConfigureStateSync, stateSyncMissing(f, t)}, {StepConfigValidate, validationMissing(f, t)},
 	} {
-		if s.because == "" && !(s.name == StepConfigValidate && written) {
+		if s.because == "" && (s.name != StepConfigValidate || !written) {
 			continue
 		}
 		add(s.because, s.name)

@@ -18,12 +18,11 @@ type model struct {
 	job              node.JobState
 	silent           bool // the sidecar does not answer
 
-	home      api.Home
-	lastGood  string // hash@version
-	validated string // version
-	gate      api.GateState
-	seid      api.SeidState
-	started   string // configuration seid was started with
+	home     api.Home
+	lastGood string // hash@version
+	gate     api.GateState
+	seid     api.SeidState
+	started  string // configuration seid was started with
 
 	keysChecked bool
 	violations  []string
@@ -55,7 +54,7 @@ func (m *model) version() string {
 	return m.pod.Image
 }
 
-func (m *model) violated(format string, args ...any) {
+func (m *model) violatedf(format string, args ...any) {
 	m.violations = append(m.violations, fmt.Sprintf(format, args...))
 }
 
@@ -83,7 +82,7 @@ func (m *model) run(step string, t *node.Target, pinned *v1alpha1.PlanTarget) bo
 		}
 	case node.StepDeployBootstrapJob:
 		if m.statefulSet != nil {
-			m.violated("S7: a Job was started beside the StatefulSet")
+			m.violatedf("S7: a Job was started beside the StatefulSet")
 		}
 		m.job = node.JobCurrent
 		m.gate, m.seid = api.GateClosed, api.SeidWaiting
@@ -104,7 +103,7 @@ func (m *model) run(step string, t *node.Target, pinned *v1alpha1.PlanTarget) bo
 
 func (m *model) applyStatefulSet(t *node.Target) {
 	if m.job != node.NoJob {
-		m.violated("S7: the StatefulSet was made beside a Job")
+		m.violatedf("S7: the StatefulSet was made beside a Job")
 	}
 	b := node.Build{Image: t.Image, SpecHash: t.SpecHash, TemplateHash: t.PodTemplateHash, Restart: t.Restart}
 	m.statefulSet = &b
@@ -168,7 +167,7 @@ func (m *model) markReady(t *node.Target) bool {
 		return false // the sidecar refuses
 	}
 	if t.Signs && !m.keysChecked {
-		m.violated("S1: the gate was opened without a look at the keys")
+		m.violatedf("S1: the gate was opened without a look at the keys")
 	}
 	m.gate = api.GateOpen
 	m.start()
@@ -178,7 +177,7 @@ func (m *model) markReady(t *node.Target) bool {
 func (m *model) start() {
 	v := m.home.Validation
 	if v == nil || !v.Valid || v.SeidVersion != m.version() {
-		m.violated("S2: seid started on configuration %s, validated %+v, version %s", m.home.ConfigHash, v, m.version())
+		m.violatedf("S2: seid started on configuration %s, validated %+v, version %s", m.home.ConfigHash, v, m.version())
 	}
 	m.seid, m.started = api.SeidRunning, m.home.ConfigHash
 	if m.home.Stage == api.HomePrepared {

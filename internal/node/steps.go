@@ -158,10 +158,10 @@ func podOutdated(f *Facts, t *Target) string {
 }
 
 func unprepared(f *Facts, t *Target) string {
-	if f.homeEmpty() && !(t.Bootstrap && f.Bootstrapped) {
-		return "the home directory is not prepared"
+	if !f.homeEmpty() || t.Bootstrap && f.Bootstrapped {
+		return ""
 	}
-	return ""
+	return "the home directory is not prepared"
 }
 
 func neverStarted(f *Facts, _ *Target) string {

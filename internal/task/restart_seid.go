@@ -68,7 +68,8 @@ func restartSeidParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (an
 	if env.level() >= api.LevelNode {
 		params.ConfigHash = WrittenConfig(env.Node.Status.Plan)
 	}
-	if drain := render.RestartFarewell(env.Node); env.level() >= api.LevelFarewell && drain > 0 && PodCondition(env.Observed.Pod, corev1.PodReady) == corev1.ConditionTrue {
+	ready := PodCondition(env.Observed.Pod, corev1.PodReady) == corev1.ConditionTrue
+	if drain := render.RestartFarewell(env.Node); drain > 0 && ready && env.level() >= api.LevelFarewell {
 		params.Farewell = drain.String()
 	}
 	if params == (wire.RestartSeid{}) {

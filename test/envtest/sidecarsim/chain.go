@@ -105,7 +105,7 @@ func (m *model) chainStarted(c podsim.Container) {
 	volume, node := volumeOf(c), NodeOf(c.Pod)
 	for uid, other := range m.chains {
 		if uid != c.Pod.UID && other.home.volume == volume {
-			m.violate("S7: %s started in pod %s while pod %s uses the same volume", node, c.Pod.UID, uid)
+			m.violatef("S7: %s started in pod %s while pod %s uses the same volume", node, c.Pod.UID, uid)
 		}
 	}
 	m.volumes[node] = volume
@@ -161,6 +161,6 @@ func (m *model) chainOf(node string) *chain {
 	return newest
 }
 
-func (m *model) violate(format string, args ...any) {
+func (m *model) violatef(format string, args ...any) {
 	m.violations = append(m.violations, fmt.Sprintf(format, args...))
 }

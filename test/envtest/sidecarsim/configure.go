@@ -64,7 +64,7 @@ func setGenesisPeers(m *model, p *process, params wire.SetGenesisPeers) (any, er
 	if h.configured {
 		m.write(h, next)
 	}
-	return wire.Peers{Peers: params.Peers}, nil
+	return wire.Peers(params), nil
 }
 
 func configureStateSync(m *model, p *process, params wire.ConfigureStateSync) (any, error) {

@@ -3,6 +3,7 @@ package sidecarsim
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -66,7 +67,7 @@ func refuseField(w http.ResponseWriter, field string) {
 	err := api.InvalidField(field, "is not a parameter of this task")
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
-	_ = json.NewEncoder(w).Encode(api.ErrorBody{Error: err.Error(), ErrorDetail: &err.Detail})
+	_ = json.NewEncoder(w).Encode(api.ErrorBody{Error: err.Error(), ErrorDetail: &err.Detail}) //nolint:errchkjson // the caller is gone then
 }
 
 func versionOfLevel(w http.ResponseWriter, r *http.Request, next http.Handler, level int) {
@@ -76,11 +77,9 @@ func versionOfLevel(w http.ResponseWriter, r *http.Request, next http.Handler, l
 	if answer.status == http.StatusOK && json.Unmarshal(answer.body.Bytes(), &version) == nil {
 		version.APILevel = level
 		answer.body = bytes.Buffer{}
-		_ = json.NewEncoder(&answer.body).Encode(version)
+		_ = json.NewEncoder(&answer.body).Encode(version) //nolint:errchkjson // a struct of plain fields always encodes
 	}
-	for key, values := range answer.header {
-		w.Header()[key] = values
-	}
+	maps.Copy(w.Header(), answer.header)
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(answer.body.Bytes())
 }

@@ -56,10 +56,10 @@ func (m *model) startChain(c *chain, expect *wire.Expectation) *SeidStart {
 	}
 	m.starts = append(m.starts, start)
 	if expect != nil && expect.ConsensusAddress != c.address {
-		m.violate("S1: %s started with address %q behind a gate that was opened for %q", c.node, c.address, expect.ConsensusAddress)
+		m.violatef("S1: %s started with address %q behind a gate that was opened for %q", c.node, c.address, expect.ConsensusAddress)
 	}
 	if h.failedFor(c.version) {
-		m.violate("S2: %s started seid %s on configuration %q, which failed validation: %s", c.node, c.version, h.files.hash, h.validation.Error)
+		m.violatef("S2: %s started seid %s on configuration %q, which failed validation: %s", c.node, c.version, h.files.hash, h.validation.Error)
 	}
 	return &start
 }
@@ -78,7 +78,7 @@ func (m *model) checkLease(start SeidStart) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.violate("S1: %s (%s) started with address %s, which is held by %s", start.Node, owner, start.Address, holder)
+	m.violatef("S1: %s (%s) started with address %s, which is held by %s", start.Node, owner, start.Address, holder)
 }
 
 // Starts are the starts of a node's seid, in order; an empty node means all.
