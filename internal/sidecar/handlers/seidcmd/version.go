@@ -3,12 +3,14 @@ package seidcmd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 )
 
 // Version is what the binary calls itself.
 func (r Runner) Version(ctx context.Context) (string, error) {
-	out, err := r.Run(ctx, Call{Args: []string{"version"}, Merge: true})
+	out, err := r.tell(ctx, "version")
 	if err != nil {
 		return "", err
 	}
@@ -21,7 +23,7 @@ func (r Runner) Version(ctx context.Context) (string, error) {
 
 // BuildTags are what the binary was built with: some storage engines need one.
 func (r Runner) BuildTags(ctx context.Context) ([]string, error) {
-	out, err := r.Run(ctx, Call{Args: []string{"version", "--long"}, Merge: true})
+	out, err := r.tell(ctx, "version", "--long")
 	if err != nil {
 		return nil, err
 	}
@@ -31,4 +33,16 @@ func (r Runner) BuildTags(ctx context.Context) ([]string, error) {
 		}
 	}
 	return nil, errors.New("running seid version --long: it does not tell its build tags")
+}
+
+// tell runs a command that only prints something. Every command of seid writes client.toml into
+// its home first, so it gets one of its own: the root of a container is read-only, and the node's
+// home may not have been made yet.
+func (r Runner) tell(ctx context.Context, args ...string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "seid-tell-*")
+	if err != nil {
+		return nil, fmt.Errorf("making a home for seid %s: %w", args[0], err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	return r.Run(ctx, Call{Args: append(args, "--home", dir), Merge: true})
 }
