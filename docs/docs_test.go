@@ -72,7 +72,7 @@ func TestOperations_EveryConditionAndReason_IsExplained(t *testing.T) {
 func TestOperations_EveryPhaseAndPlanReason_IsExplained(t *testing.T) {
 	page := read(t, "docs/operations.md")
 	phases := stringConstants(t, "api/v1alpha1/seinode_status.go")
-	reasons := stringConstants(t, "internal/planner/rules.go")
+	reasons := stringConstants(t, "internal/node/reasons.go")
 	if len(phases) < 5 || len(reasons) < 5 {
 		t.Fatalf("only %d phases and %d reasons were found", len(phases), len(reasons))
 	}

@@ -75,7 +75,7 @@ func Catalogue() []Entry {
 		{PhaseChanged, normal, "ChangePhase", "", "The node went from one phase to another; the note names both. " +
 			"That a new node leaves Pending for Initializing is not announced."},
 		{Paused, normal, "Pause", "", "`spec.paused` was set. A node's pod is stopped and its plans stand still; a fleet is frozen and its pods run on."},
-		{Resumed, normal, "Resume", "", "`spec.paused` was taken back."},
+		{Resumed, normal, "Resume", "", "`spec.paused` was unset."},
 		{UpdateStarted, normal, "Update", "Pod", "The pod is about to be replaced; the note says why."},
 		{UpdateComplete, normal, "FinishUpdate", "Pod", "The replaced pod runs what the spec asks for."},
 		{PlanFailed, warning, "RunPlan", "", "A plan ended without reaching its goal; the note names the task and its last error. " +

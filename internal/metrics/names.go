@@ -122,7 +122,7 @@ func ofNodes() []Declaration {
 			Help: "Whether the node's sidecar holds the start gate open (1) or not (0).", Notes: "Unreachable counts as 0. " + expectedNotes,
 		}, {
 			Name: NameNodeReady, Type: Gauge, Labels: []string{labelNamespace, labelName},
-			Help: "Whether the node is in sync (1) or not (0), as its condition Ready says.", Notes: expectedNotes,
+			Help: "Whether the node is in sync (1) or not (0), as its condition InSync says.", Notes: expectedNotes,
 		}, {
 			Name: NameFirstSyncAge, Type: Gauge, Labels: []string{labelNamespace, labelName}, Age: true,
 			Help:  "How long a node that was brought up has been on its way to its first block in sync.",

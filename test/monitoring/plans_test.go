@@ -39,7 +39,7 @@ func TestSeiNodePlanStuck_FiresBeforeAnyTaskRunsIntoItsDeadline(t *testing.T) {
 }
 
 // Updates have an alert of their own, so two rules have to agree on what an update is,
-// and with the planner.
+// and with the domain of a node.
 func TestRules_KnowEveryReasonOfAnUpdate(t *testing.T) {
 	var want []string
 	for _, d := range metrics.Declarations() {
@@ -63,7 +63,7 @@ func TestRules_KnowEveryReasonOfAnUpdate(t *testing.T) {
 				got, _ := m.Values()
 				slices.Sort(got)
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s, %s: reasons of updates (-planner +rule):\n%s", r.key(), s.Metric, diff)
+					t.Errorf("%s, %s: reasons of updates (-internal/node +rule):\n%s", r.key(), s.Metric, diff)
 				}
 			}
 		}
