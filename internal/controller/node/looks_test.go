@@ -72,6 +72,9 @@ func timed(t *testing.T, l *looks, pod string, s sidecar.Sidecar) (*api.Node, ti
 	return document, time.Since(began), err
 }
 
+// elapse lets time go by, that of the test's bubble.
+func elapse(d time.Duration) { <-time.After(d) }
+
 // woken counts the nodes that a late answer has woken up.
 func woken(l *looks) int {
 	synctest.Wait()
@@ -109,12 +112,12 @@ func TestLook_BlackHole_HoldsNoPassLongerThanThePatience(t *testing.T) {
 		}
 		// For a minute somebody looks every 100 ms, while questions end and new ones are asked.
 		for range 600 {
-			time.Sleep(100 * time.Millisecond)
+			elapse(100 * time.Millisecond)
 			if _, took, err := timed(t, l, "p", s); err == nil || took != 0 {
 				t.Fatalf("a later pass waits %s and gets %v", took, err)
 			}
 		}
-		time.Sleep(lookTimeout) // the last question ends
+		elapse(lookTimeout) // the last question ends
 		if n := woken(l); len(s.calls) > 15 || n != 0 {
 			t.Errorf("asked %d times in a minute, %d woken", len(s.calls), n)
 		}
@@ -127,7 +130,7 @@ func TestLook_LateAnswer_WakesTheNodeAndIsUsedOnce(t *testing.T) {
 		if _, _, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) {
 			t.Fatalf("got %v", err)
 		}
-		time.Sleep(time.Second)
+		elapse(time.Second)
 		if woken(l) != 1 {
 			t.Fatal("the answer wakes nobody")
 		}
@@ -148,7 +151,7 @@ func TestLook_LateAnswerThatIsOld_IsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: time.Second}
 		_, _, _ = timed(t, l, "p", s)
-		time.Sleep(time.Second + lookFresh)
+		elapse(time.Second + lookFresh)
 		s.after = 0
 		if document, _, err := timed(t, l, "p", s); document == nil || err != nil || len(s.calls) != 2 {
 			t.Errorf("%+v, %v, asked %v; want another look", document, err, s.calls)
@@ -160,12 +163,12 @@ func TestLook_SidecarThatComesBack_IsSeenWithoutWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: -1}
 		_, _, _ = timed(t, l, "p", s)
-		time.Sleep(lookTimeout + lookFresh)
+		elapse(lookTimeout + lookFresh)
 		s.after = 10 * time.Millisecond
 		if _, took, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) || took != 0 {
 			t.Errorf("who kept a pass waiting is waited for again: %v after %s", err, took)
 		}
-		time.Sleep(s.after)
+		elapse(s.after)
 		if woken(l) != 1 {
 			t.Fatal("the answer wakes nobody")
 		}
@@ -182,7 +185,7 @@ func TestLook_AnotherPod_IsAnotherSidecar(t *testing.T) {
 		if document, _, err := timed(t, l, "new", alive); document == nil || err != nil {
 			t.Errorf("the new pod's sidecar is not asked: %v", err)
 		}
-		time.Sleep(lookTimeout)
+		elapse(lookTimeout)
 		l.forget(types.NamespacedName{Namespace: "ns", Name: "n"})
 		if len(l.all) != 0 || woken(l) != 0 {
 			t.Errorf("%d looks are remembered", len(l.all))
