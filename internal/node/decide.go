@@ -100,8 +100,9 @@ func outdated(in *Input, todo []Missing) string {
 		switch {
 		case i >= 0:
 			left[i] = ""
-		case slices.Contains(preparation, m.Step) && plan.Find(in.Plan, m.Step) != nil:
-			// Done by this plan: the home counts as empty until its last step is.
+		case (slices.Contains(preparation, m.Step) || in.Facts.Remembered && in.Facts.homeEmpty()) && plan.Find(in.Plan, m.Step) != nil:
+			// Done by this plan: the home counts as empty until its last step is, and that of
+			// an older sidecar until the node was brought up.
 		case m.Because != "":
 			return "step " + m.Step + " is missing too: " + m.Because
 		case plan.Find(in.Plan, m.Step) == nil:

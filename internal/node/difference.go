@@ -59,8 +59,14 @@ func closeOver(found map[int]string, f *Facts, t *Target) {
 // follows reports whether a step that is done makes another one necessary.
 func follows(done, other *step, found map[int]string, f *Facts) bool {
 	if slices.Contains(done.takes, other.name) {
-		// Another version writes the configuration anew, with its own defaults.
-		return other.name != StepConfigApply || f.otherVersion()
+		switch other.name {
+		case StepConfigApply:
+			return f.otherVersion() // it writes the configuration anew, with its own defaults
+		case StepConfigValidate:
+			return f.Remembered // what an older sidecar has on disk may have failed
+		default:
+			return true
+		}
 	}
 	if !slices.Contains(done.undoes, other.name) {
 		return false

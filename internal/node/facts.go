@@ -85,9 +85,10 @@ func (f *Facts) otherVersion() bool {
 	return v != nil && v.SeidVersion != "" && version != "" && v.SeidVersion != version
 }
 
-// configValid reports whether seid may start on the files that are on disk.
+// configValid reports whether seid may start on the files that are on disk. An older sidecar
+// cannot tell.
 func (f *Facts) configValid() bool {
-	if f.Document == nil {
+	if f.Document == nil || f.Remembered {
 		return false
 	}
 	v := f.Document.Home.Validation

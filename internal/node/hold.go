@@ -34,7 +34,7 @@ func holdBack(in *Input, diff []Missing) ([]Missing, hold) {
 			return nil, h // a bring-up is tried again as a whole, and only when asked to
 		}
 		before := len(todo)
-		todo = without(todo, failedStep)
+		todo = without(&in.Facts, todo, failedStep)
 		if len(todo) == before {
 			h = hold{}
 		}
@@ -81,7 +81,7 @@ func lastFailure(in *Input) (string, hold) {
 
 // without removes a step and what needs its result. Opening the gate stays: guardGate knows
 // on which configuration.
-func without(todo []Missing, name string) []Missing {
+func without(f *Facts, todo []Missing, name string) []Missing {
 	gone := []string{name}
 	for i := 0; i < len(gone); i++ {
 		for _, m := range todo {
@@ -94,7 +94,12 @@ func without(todo []Missing, name string) []Missing {
 	if slices.Contains(keySteps, name) || name == StepReplacePod || name == StepApplyStatefulSet {
 		gone = append(gone, StepMarkReady)
 	}
-	return slices.DeleteFunc(todo, func(m Missing) bool { return slices.Contains(gone, m.Step) })
+	return slices.DeleteFunc(todo, func(m Missing) bool {
+		// What is on disk keeps its verdict while nothing else can be written. The verdict for
+		// another version is given on what that version writes.
+		verdict := name == StepConfigApply && m.Step == StepConfigValidate && (m.Because == "" || f.otherVersion())
+		return verdict || slices.Contains(gone, m.Step)
+	})
 }
 
 // guardGate lets the gate be opened only behind a configuration that is valid for the version

@@ -88,7 +88,10 @@ var steps = []step{
 	},
 	// A key that was made on the volume is known only now.
 	{name: StepReserveConsensusKey, asked: func(t *Target) bool { return t.Signs && !t.SigningKey }, missing: never},
-	{name: StepMarkReady, asked: always, missing: gateClosed, takes: keySteps, needs: append(slices.Clone(keySteps), StepObserveImage)},
+	{
+		name: StepMarkReady, asked: always, missing: gateClosed,
+		takes: append(slices.Clone(keySteps), StepConfigValidate), needs: append(slices.Clone(keySteps), StepObserveImage),
+	},
 	{name: StepRestartSeid, asked: always, missing: restartDue, needs: []string{StepConfigValidate}},
 }
 

@@ -303,3 +303,32 @@ func TestStale_ComparesWithOwnLastWriteOfTheSameObject(t *testing.T) {
 		t.Error("a forgotten object is still called stale")
 	}
 }
+
+// N17: after a restore from a backup the API server's versions count from there again. What was
+// written before is given up, and only then.
+func TestLost_StoredVersionIsOlderThanOurLastWrite_IsForgottenOnce(t *testing.T) {
+	world := newWorld(t, newNode())
+	writer := statuspatch.NewWriter(nil)
+	node := newNode()
+	world.get(t, node)
+	restored := node.DeepCopy()
+	if writer.Lost(restored) {
+		t.Error("lost before anything was written")
+	}
+	snapshot := writer.New(node)
+	node.Status.Phase = seiv1.NodeRunning
+	if _, err := snapshot.Patch(t.Context(), world, node); err != nil {
+		t.Fatal(err)
+	}
+	namesake := restored.DeepCopy()
+	namesake.UID = "u2"
+	if writer.Lost(node) || writer.Lost(namesake) || !writer.Stale(restored) {
+		t.Error("a late cache is taken for a restore")
+	}
+	if !writer.Lost(restored) {
+		t.Error("a restore was not noticed")
+	}
+	if writer.Stale(restored) || writer.Lost(restored) {
+		t.Error("the restored object still counts as stale: every pass would end at once")
+	}
+}

@@ -25,6 +25,10 @@ func no(reason, message string) verdict { return verdict{metav1.ConditionFalse, 
 // readiness sets InSync, how the node stands to its chain, and Ready, which also wants the
 // spec's generation to be in force.
 func (s *scope) readiness() {
+	if ready := conditions.Get(s.node.Status.Conditions, v1alpha1.ConditionReady); ready != nil && !s.seen {
+		s.unseen(ready)
+		return
+	}
 	inSync := s.inSync()
 	ready := inSync
 	if inSync.status == metav1.ConditionTrue {
@@ -35,6 +39,16 @@ func (s *scope) readiness() {
 	s.setVerdict(v1alpha1.ConditionInSync, inSync)
 	s.setVerdict(v1alpha1.ConditionReady, ready)
 }
+
+// unseen leaves what was said of a node that could not be looked at, except that it runs a spec
+// which nobody has read.
+func (s *scope) unseen(ready *metav1.Condition) {
+	if ready.Status == metav1.ConditionTrue && s.node.Status.ObservedGeneration != s.node.Generation {
+		s.setVerdict(v1alpha1.ConditionReady, no(v1alpha1.ReasonOutOfDate, unseenSpec))
+	}
+}
+
+const unseenSpec = "the node is in sync, but the newest spec has not been looked at yet"
 
 func (s *scope) setVerdict(conditionType string, v verdict) {
 	conditions.Set(&s.node.Status.Conditions, s.node.Generation, s.now, conditionType, v.status, v.reason, v.message)
@@ -104,7 +118,7 @@ func (s *scope) explain(v verdict) verdict {
 // notInForce says why the node does not run what its spec asks for; empty when it does.
 func (s *scope) notInForce() (reason, message string) {
 	if s.err != nil && s.node.Status.ObservedGeneration != s.node.Generation {
-		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the newest spec has not been looked at yet"
+		return v1alpha1.ReasonOutOfDate, unseenSpec
 	}
 	if reason, problem := s.specProblem(); problem != "" && s.facts.VolumeProblem == "" {
 		return reason, "the node is in sync on an earlier spec: " + problem
@@ -122,10 +136,23 @@ func (s *scope) notInForce() (reason, message string) {
 	if s.err == nil && !domain.SameSpecConfig(s.node.Status.ConfigHash, s.target.ConfigHash) {
 		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the configuration that the spec asks for is not on its volume yet"
 	}
-	if s.document != nil && len(s.document.Seid.RestartDue) > 0 {
+	if s.document == nil {
+		return s.lastOutOfDate()
+	}
+	if len(s.document.Seid.RestartDue) > 0 {
 		return v1alpha1.ReasonOutOfDate, "the node is in sync, but seid has to restart for the configuration that the spec asks for"
 	}
 	return "", ""
+}
+
+// lastOutOfDate is what was said before the sidecar fell silent, unless a plan has ended well
+// since: only the sidecar knows whether seid still has to restart.
+func (s *scope) lastOutOfDate() (reason, message string) {
+	ready, last := conditions.Get(s.node.Status.Conditions, v1alpha1.ConditionReady), s.node.Status.LastPlan
+	if ready == nil || ready.Reason != v1alpha1.ReasonOutOfDate || last == nil || last.Outcome == v1alpha1.OutcomeComplete {
+		return "", ""
+	}
+	return ready.Reason, ready.Message
 }
 
 func failedAdvice(node *v1alpha1.SeiNode) string {

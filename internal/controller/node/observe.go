@@ -38,7 +38,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	}
 	s.observed.Peers, s.peerProblems = r.Peers.Resolve(ctx, s.node, s.node.Status.ResolvedPeers)
 	r.observeSidecar(ctx, s)
-	s.objects = s.observed
+	s.objects, s.seen = s.observed, true
 	return nil
 }
 

@@ -46,6 +46,8 @@ type scope struct {
 	obstacle error
 
 	decision domain.Decision
+	// seen: observe has read all there is to read.
+	seen bool
 	// objects are the objects after the pass has acted.
 	objects  task.Objects
 	facts    task.Facts

@@ -1,0 +1,224 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+)
+
+// asked is a sidecar that answers after a time; never when that is negative.
+type asked struct {
+	sidecar.Sidecar
+	after time.Duration
+	level int
+	err   error
+	open  bool
+	calls []string
+}
+
+func (a *asked) answer(ctx context.Context, call string) error {
+	a.calls = append(a.calls, call)
+	if a.after < 0 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(a.after):
+		return a.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (a *asked) Node(ctx context.Context) (api.Node, error) {
+	if err := a.answer(ctx, "node"); err != nil {
+		return api.Node{}, err
+	}
+	if a.level < api.LevelNode {
+		return api.Node{}, &sidecar.Error{Status: 404}
+	}
+	return api.Node{APILevel: a.level, Gate: api.Gate{State: api.GateOpen}}, nil
+}
+
+func (a *asked) Health(ctx context.Context) (sidecar.Health, error) {
+	if err := a.answer(ctx, "health"); err != nil || !a.open {
+		return sidecar.NotReady, err
+	}
+	return sidecar.Ready, nil
+}
+
+func (a *asked) Version(ctx context.Context) (api.Version, error) {
+	return api.Version{APILevel: a.level}, a.answer(ctx, "version")
+}
+
+func (a *asked) NodeID(ctx context.Context) (string, error) { return "abc", a.answer(ctx, "node-id") }
+
+var lookedAt = &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n"}}
+
+// timed asks once and tells how long that held the caller.
+func timed(t *testing.T, l *looks, pod string, s sidecar.Sidecar) (*api.Node, time.Duration, error) {
+	t.Helper()
+	began := time.Now()
+	document, err := l.look(t.Context(), lookedAt, pod, s)
+	return document, time.Since(began), err
+}
+
+// elapse lets time go by, that of the test's bubble.
+func elapse(d time.Duration) { <-time.After(d) }
+
+// woken counts the nodes that a late answer has woken up.
+func woken(l *looks) int {
+	synctest.Wait()
+	n := 0
+	for {
+		select {
+		case <-l.late:
+			n++
+		default:
+			return n
+		}
+	}
+}
+
+func TestLook_SidecarThatAnswers_IsAskedInEveryPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLooks(), &asked{level: api.LevelNode, after: 100 * time.Millisecond}
+		for range 3 {
+			if document, took, err := timed(t, l, "p", s); document == nil || err != nil || took != s.after {
+				t.Errorf("%+v, %v after %s", document, err, took)
+			}
+		}
+		if woken(l) != 0 || len(s.calls) != 3 {
+			t.Errorf("asked %v, want one look per pass and nobody woken", s.calls)
+		}
+	})
+}
+
+// N16: a sidecar that never answers costs the first pass its patience and later ones nothing.
+func TestLook_BlackHole_HoldsNoPassLongerThanThePatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLooks(), &asked{after: -1}
+		if _, took, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) || took != lookPatience {
+			t.Errorf("the first pass waits %s and gets %v", took, err)
+		}
+		// For a minute somebody looks every 100 ms, while questions end and new ones are asked.
+		for range 600 {
+			elapse(100 * time.Millisecond)
+			if _, took, err := timed(t, l, "p", s); err == nil || took != 0 {
+				t.Fatalf("a later pass waits %s and gets %v", took, err)
+			}
+		}
+		elapse(lookTimeout) // the last question ends
+		if n := woken(l); len(s.calls) > 15 || n != 0 {
+			t.Errorf("asked %d times in a minute, %d woken", len(s.calls), n)
+		}
+	})
+}
+
+func TestLook_LateAnswer_WakesTheNodeAndIsUsedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLooks(), &asked{level: api.LevelNode, after: time.Second}
+		if _, _, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) {
+			t.Fatalf("got %v", err)
+		}
+		elapse(time.Second)
+		if woken(l) != 1 {
+			t.Fatal("the answer wakes nobody")
+		}
+		if document, took, err := timed(t, l, "p", s); document == nil || err != nil || took != 0 {
+			t.Errorf("woken, the pass gets %+v, %v after %s", document, err, took)
+		}
+		if len(s.calls) != 1 {
+			t.Errorf("asked %v, want once", s.calls)
+		}
+		s.after = 0
+		if _, _, err := timed(t, l, "p", s); err != nil || len(s.calls) != 2 {
+			t.Errorf("the answer was used twice: asked %v, %v", s.calls, err)
+		}
+	})
+}
+
+func TestLook_LateAnswerThatIsOld_IsNotUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLooks(), &asked{level: api.LevelNode, after: time.Second}
+		_, _, _ = timed(t, l, "p", s)
+		elapse(time.Second + lookFresh)
+		s.after = 0
+		if document, _, err := timed(t, l, "p", s); document == nil || err != nil || len(s.calls) != 2 {
+			t.Errorf("%+v, %v, asked %v; want another look", document, err, s.calls)
+		}
+	})
+}
+
+func TestLook_SidecarThatComesBack_IsSeenWithoutWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLooks(), &asked{level: api.LevelNode, after: -1}
+		_, _, _ = timed(t, l, "p", s)
+		elapse(lookTimeout + lookFresh)
+		s.after = 10 * time.Millisecond
+		if _, took, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) || took != 0 {
+			t.Errorf("who kept a pass waiting is waited for again: %v after %s", err, took)
+		}
+		elapse(s.after)
+		if woken(l) != 1 {
+			t.Fatal("the answer wakes nobody")
+		}
+		if document, _, err := timed(t, l, "p", s); document == nil || err != nil {
+			t.Errorf("%+v, %v", document, err)
+		}
+	})
+}
+
+func TestLook_AnotherPod_IsAnotherSidecar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, dead, alive := newLooks(), &asked{after: -1}, &asked{level: api.LevelNode}
+		_, _, _ = timed(t, l, "old", dead)
+		if document, _, err := timed(t, l, "new", alive); document == nil || err != nil {
+			t.Errorf("the new pod's sidecar is not asked: %v", err)
+		}
+		elapse(lookTimeout)
+		l.forget(types.NamespacedName{Namespace: "ns", Name: "n"})
+		if len(l.all) != 0 || woken(l) != 0 {
+			t.Errorf("%d looks are remembered", len(l.all))
+		}
+	})
+}
+
+func TestLook_RefusedConnection_IsAskedAgainInTheNextPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := newLooks(), &asked{level: api.LevelNode, err: errors.New("connection refused")}
+		if _, took, err := timed(t, l, "p", s); !errors.Is(err, s.err) || took != 0 {
+			t.Errorf("got %v after %s", err, took)
+		}
+		s.err = nil
+		if document, _, err := timed(t, l, "p", s); document == nil || err != nil {
+			t.Errorf("a sidecar that has just begun to listen is not seen: %v", err)
+		}
+	})
+}
+
+func TestLook_OlderSidecar_IsAskedForItsHealth(t *testing.T) {
+	for _, open := range []bool{true, false} {
+		s := &asked{level: 2, open: open}
+		document, err := lookAt(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := api.Node{APILevel: 2, Gate: api.Gate{State: api.GateClosed}, Seid: api.Seid{State: api.SeidWaiting}, Home: api.Home{NodeID: "abc"}}
+		if open {
+			want.Gate.State, want.Seid.State = api.GateOpen, api.SeidRunning
+		}
+		if document.APILevel != 2 || document.Gate != want.Gate || document.Seid.State != want.Seid.State || document.Home != want.Home {
+			t.Errorf("open %t: %+v, want %+v", open, document, want)
+		}
+	}
+}
