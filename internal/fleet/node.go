@@ -43,12 +43,23 @@ func settled(live *v1alpha1.SeiNode, restarted string) bool {
 	if restart := live.Annotations[rolledAnnotation]; restart != "" && restart != restarted {
 		return false
 	}
-	return status.Plan == nil && status.Phase == v1alpha1.NodeRunning && status.CurrentImage == live.Spec.Image
+	return status.Plan == nil && status.Phase == v1alpha1.NodeRunning && !inSyncOnAnotherSpec(live)
 }
 
-// IsReady reports whether a node is in sync.
+// inSyncOnAnotherSpec reports whether a node serves, but not what its spec asks for: an update is
+// under way, or it failed. Images are not compared: webhooks rewrite them.
+func inSyncOnAnotherSpec(live *v1alpha1.SeiNode) bool {
+	return IsReady(live) && !conditions.Is(live.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
+}
+
+// IsReady reports whether a node is in sync and serves, whatever spec it runs. An operator of an
+// older version knew only Ready.
 func IsReady(live *v1alpha1.SeiNode) bool {
-	return live.DeletionTimestamp == nil && conditions.Is(live.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
+	inSync := conditions.Get(live.Status.Conditions, v1alpha1.ConditionInSync)
+	if inSync == nil {
+		inSync = conditions.Get(live.Status.Conditions, v1alpha1.ConditionReady)
+	}
+	return live.DeletionTimestamp == nil && inSync != nil && inSync.Status == metav1.ConditionTrue
 }
 
 // why says in stable words what a node waits for.

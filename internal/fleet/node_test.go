@@ -26,7 +26,11 @@ func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 		"old image":       {func(n *v1alpha1.SeiNode) { n.Spec.Image, n.Status.CurrentImage = "seid:0", "seid:0" }, false, true, true, "waits for its turn"},
 		"not seen yet":    {func(n *v1alpha1.SeiNode) { n.Generation = 2 }, true, false, false, "it is being updated"},
 		"plan":            {func(n *v1alpha1.SeiNode) { n.Status.Plan = &v1alpha1.TaskPlan{} }, true, false, false, "it is being updated"},
-		"image to come":   {func(n *v1alpha1.SeiNode) { n.Status.CurrentImage = "seid:0" }, true, false, false, "it is being updated"},
+		"rewritten image": {func(n *v1alpha1.SeiNode) { n.Status.CurrentImage = "mirror/seid:a" }, true, true, true, "it is being updated"},
+		"in sync on another spec": {func(n *v1alpha1.SeiNode) {
+			n.Status.Conditions[0].Status, n.Status.Conditions[0].Reason = metav1.ConditionFalse, v1alpha1.ReasonOutOfDate
+			condition(n, v1alpha1.ConditionInSync, metav1.ConditionTrue, v1alpha1.ReasonInSync)
+		}, true, false, false, "Ready is False: OutOfDate"},
 		"not in sync":     {func(n *v1alpha1.SeiNode) { n.Status.Conditions[0].Status = "False" }, true, true, false, "Ready is False: InSync"},
 		"initializing":    {func(n *v1alpha1.SeiNode) { n.Status.Phase = v1alpha1.NodeInitializing }, true, false, false, ""},
 		"restart to come": {func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationRestart] = "2" }, true, false, false, ""},

@@ -64,6 +64,9 @@ func (s *scope) inSync() verdict {
 	case s.node.Status.Phase == v1alpha1.NodeFailed:
 		return no(v1alpha1.ReasonInitFailed, failedAdvice(s.node))
 	}
+	if v, stopped := s.chainStopped(); stopped {
+		return v
+	}
 	if reason, message, found := task.PodTrouble(pod); found {
 		return no(reason, message)
 	}
@@ -113,6 +116,27 @@ func (s *scope) explain(v verdict) verdict {
 		return no(v1alpha1.ReasonGateClosed, "seid waits behind the start gate")
 	}
 	return v
+}
+
+// chainStopped speaks of a node that stopped because of its chain. The kubelet sees a container
+// that ends again and again; that is not the trouble.
+func (s *scope) chainStopped() (verdict, bool) {
+	d := s.document
+	if d == nil || !initialized(s.node) {
+		return verdict{}, false
+	}
+	switch d.Sync.State {
+	case api.SyncUpgradeNeeded:
+		message := "seid stopped: " + d.Sync.Message
+		if exit := d.Seid.LastExit; exit != nil && exit.Upgrade != nil {
+			message = fmt.Sprintf("seid stopped: the chain needs upgrade %s from height %d on; set spec.image to one that has it", exit.Upgrade.Name, exit.Upgrade.Height)
+		}
+		return no(v1alpha1.ReasonUpgradeNeeded, message), true
+	case api.SyncHalted:
+		return no(v1alpha1.ReasonHalted, "seid stopped: "+d.Sync.Message), true
+	default:
+		return verdict{}, false
+	}
 }
 
 // notInForce says why the node does not run what its spec asks for; empty when it does.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -39,6 +40,9 @@ type Conditions struct {
 	Log          *slog.Logger
 	// KeyWait is how long to wait for the gate to tell its key; 0 means the default.
 	KeyWait time.Duration
+
+	// mu keeps a renewal from bringing back what was revoked meanwhile.
+	mu sync.Mutex
 }
 
 // Check says what the gate is opened for. Without an expectation it opens for anything.

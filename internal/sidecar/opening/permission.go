@@ -20,12 +20,15 @@ const clockSkew = time.Minute
 
 // permission is what an operator has agreed to in advance.
 type permission struct {
-	ConfigHash       string    `json:"configHash"`
-	ConsensusAddress string    `json:"consensusAddress,omitempty"`
-	TemplateHash     string    `json:"templateHash"`
-	GrantedAt        time.Time `json:"grantedAt"`
-	ValidUntil       time.Time `json:"validUntil"`
+	ConfigHash       string `json:"configHash"`
+	ConsensusAddress string `json:"consensusAddress,omitempty"`
+	TemplateHash     string `json:"templateHash"`
+	// GrantedAt is when the operator was last heard of, at the latest ValidFor ago.
+	GrantedAt time.Time     `json:"grantedAt"`
+	ValidFor  time.Duration `json:"validFor"`
 }
+
+func (p permission) validUntil() time.Time { return p.GrantedAt.Add(p.ValidFor) }
 
 // Permit leaves the permission that came with an opening, or revokes an earlier one. A node
 // that signs gets none: its key may have been given to another node meanwhile, and only the
@@ -35,15 +38,36 @@ func (c *Conditions) Permit(p wire.MarkReady, o api.Opening) error {
 	if valid <= 0 || p.Expect == nil || o.ConsensusAddress != "" || c.TemplateHash == "" {
 		return c.Revoke()
 	}
-	now := c.Clock.Now().UTC()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return supervision.Save(c.Home, permissionName, permission{
 		ConfigHash: o.ConfigHash, ConsensusAddress: o.ConsensusAddress, TemplateHash: c.TemplateHash,
-		GrantedAt: now, ValidUntil: now.Add(valid),
+		GrantedAt: c.Clock.Now().UTC(), ValidFor: valid,
 	})
+}
+
+// Renew lets the permission count from now on, for the configuration that is on disk by now: an
+// operator that is there and changes nothing agrees to what it sees. A node that has been up for
+// longer than the permission would otherwise not come back when it is needed most.
+func (c *Conditions) Renew(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var p permission
+	if err := supervision.Load(c.Home, permissionName, &p); err != nil || p == (permission{}) || p.TemplateHash != c.TemplateHash {
+		return err
+	}
+	hash, err := c.ConfigHash()
+	if err != nil || hash == "" || c.MayStart(ctx) != nil {
+		return err // what is on disk is not agreed to
+	}
+	p.ConfigHash, p.GrantedAt = hash, c.Clock.Now().UTC()
+	return supervision.Save(c.Home, permissionName, p)
 }
 
 // Revoke revokes the permission.
 func (c *Conditions) Revoke() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	path := supervision.Path(c.Home, permissionName)
 	there, err := durable.Exists(path)
 	if err != nil || !there {
@@ -70,8 +94,8 @@ func (c *Conditions) Standing(ctx context.Context) (api.Opening, error) {
 		return api.Opening{}, fmt.Errorf("the permission is for pod template %s, and this is %q", p.TemplateHash, c.TemplateHash)
 	case p.ConsensusAddress != "":
 		return api.Opening{}, errors.New("the permission is for a node that signs")
-	case now.After(p.ValidUntil) || now.Add(clockSkew).Before(p.GrantedAt):
-		return api.Opening{}, fmt.Errorf("the permission was valid from %s until %s", p.GrantedAt.Format(time.RFC3339), p.ValidUntil.Format(time.RFC3339))
+	case now.After(p.validUntil()) || now.Add(clockSkew).Before(p.GrantedAt):
+		return api.Opening{}, fmt.Errorf("the permission was valid from %s until %s", p.GrantedAt.Format(time.RFC3339), p.validUntil().Format(time.RFC3339))
 	}
 	return c.Check(ctx, wire.MarkReady{Expect: &wire.Expectation{ConfigHash: p.ConfigHash}})
 }

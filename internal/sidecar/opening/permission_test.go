@@ -112,3 +112,36 @@ func (f *fixture) must(err error) {
 		f.t.Fatal(err)
 	}
 }
+
+// An operator that is heard of renews its permission: a node that has been up for long comes back too.
+func TestHeard_RenewsThePermissionForWhatIsOnDisk(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*fixture)
+		heard  bool
+		want   *api.Opening
+	}{
+		"heard of, nothing changed":             {heard: true, want: &api.Opening{ConfigHash: "A"}},
+		"heard of after a reconfiguration":      {func(f *fixture) { f.hash = "B" }, true, &api.Opening{ConfigHash: "B"}},
+		"not heard of":                          {},
+		"heard of, but revoked":                 {func(f *fixture) { f.must(f.Revoke()) }, true, nil},
+		"heard of, but files are not valid":     {func(f *fixture) { f.invalid = errors.New("not valid") }, true, nil},
+		"heard of, but files have no name":      {func(f *fixture) { f.hash = "" }, true, nil},
+		"heard of in a pod of another template": {func(f *fixture) { f.TemplateHash = "U" }, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, "full")
+			f.permit(forADay(expect("A", "")))
+			f.clock.Step(23 * time.Hour)
+			if c.change != nil {
+				c.change(f)
+			}
+			if c.heard {
+				(&opening.Stand{Conditions: f.Conditions}).Heard()
+			}
+			f.clock.Step(23 * time.Hour)
+			if got := f.stand(nil); (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+				t.Errorf("opened for %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}

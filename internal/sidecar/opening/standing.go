@@ -20,10 +20,25 @@ type Stand struct {
 	Open func(api.Opening) bool
 
 	heard atomic.Bool
+	// renewed is when the permission was last renewed, in nanoseconds.
+	renewed atomic.Int64
 }
 
+// renewEvery is how often an operator that is heard of renews its permission: seldom enough to
+// cost nothing, often enough for the shortest permission that makes sense.
+const renewEvery = 10 * time.Minute
+
 // Heard notes that an operator is there. Whoever was allowed in counts.
-func (s *Stand) Heard() { s.heard.Store(true) }
+func (s *Stand) Heard() {
+	s.heard.Store(true)
+	now, last := s.Clock.Now().UnixNano(), s.renewed.Load()
+	if time.Duration(now-last) < renewEvery || !s.renewed.CompareAndSwap(last, now) {
+		return
+	}
+	if err := s.Renew(context.Background()); err != nil {
+		s.Log.Warn("renewing the permission to start without an operator", "error", err.Error())
+	}
+}
 
 // Run waits for word of an operator, and opens the gate on a permission when none comes.
 func (s *Stand) Run(ctx context.Context) {
