@@ -28,7 +28,7 @@ func TestSeiNodeSpec_Accessors(t *testing.T) {
 		"replayer":     {spec: v1alpha1.SeiNodeSpec{Replayer: &v1alpha1.ReplayerSpec{Snapshot: *snapshot}}, role: "replayer", hasSnapshot: true},
 		"seed":         {spec: v1alpha1.SeiNodeSpec{Seed: &v1alpha1.SeedSpec{NodeKey: v1alpha1.NodeKeySource{Secret: key("id")}}}, role: "seed", nodeKey: "id"},
 		"bare":         {spec: v1alpha1.SeiNodeSpec{Validator: &v1alpha1.ValidatorSpec{OperatorKeyring: &v1alpha1.OperatorKeyringSource{}}}, role: "validator"},
-		"no mode, yet": {role: "node"},
+		"no mode, yet": {role: ""},
 		"validator": {
 			spec: v1alpha1.SeiNodeSpec{Validator: &v1alpha1.ValidatorSpec{
 				Snapshot: snapshot, SigningKey: &v1alpha1.SigningKeySource{Secret: key("sign")}, NodeKey: &v1alpha1.NodeKeySource{Secret: key("id")},

@@ -49,12 +49,6 @@ type TaskPlan struct {
 	// startedAt is when the plan was made.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
-	// targetPhase is the phase the owner enters when the plan completes. Empty leaves the phase alone.
-	// +optional
-	TargetPhase SeiNodePhase `json:"targetPhase,omitempty"`
-	// failedPhase is the phase the owner enters when the plan fails. Empty leaves the phase alone.
-	// +optional
-	FailedPhase SeiNodePhase `json:"failedPhase,omitempty"`
 	// tasks are run in order.
 	// +optional
 	// +listType=atomic

@@ -1,8 +1,10 @@
 package v1alpha1
 
-// Role is the value of the label sei.io/role for this spec.
+// Role is the value of the label sei.io/role for this spec; empty for a mode that is not known.
 func (s *SeiNodeSpec) Role() string {
 	switch {
+	case s.FullNode != nil:
+		return RoleNode
 	case s.Archive != nil:
 		return RoleArchive
 	case s.Replayer != nil:
@@ -12,7 +14,7 @@ func (s *SeiNodeSpec) Role() string {
 	case s.Seed != nil:
 		return RoleSeed
 	default:
-		return RoleNode
+		return ""
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/seid"
 )
@@ -28,8 +29,8 @@ const (
 )
 
 func serves(snd *v1alpha1.SeiNodeDeployment) bool {
-	role := snd.Spec.Template.Spec.Role()
-	return role == v1alpha1.RoleNode || role == v1alpha1.RoleArchive || role == v1alpha1.RoleReplayer
+	mode, err := node.ModeOf(&snd.Spec.Template.Spec)
+	return err == nil && mode.ServesRPC()
 }
 
 // InternalServiceName is the name of the fleet's Service inside the cluster.

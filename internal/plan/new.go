@@ -16,12 +16,10 @@ var taskNamespace = uuid.MustParse("b7e89c3a-4f12-4d8b-9a6e-1c2d3e4f5a6b")
 
 // Spec describes a plan to be made.
 type Spec struct {
-	Reason      string
-	Message     string
-	Target      v1alpha1.PlanTarget
-	TargetPhase v1alpha1.SeiNodePhase
-	FailedPhase v1alpha1.SeiNodePhase
-	Tasks       []string
+	Reason  string
+	Message string
+	Target  v1alpha1.PlanTarget
+	Tasks   []string
 }
 
 // New makes an active plan with a fresh id. Task ids derive from it, so no two
@@ -30,15 +28,13 @@ func New(spec Spec, now time.Time) *v1alpha1.TaskPlan {
 	target := spec.Target
 	started := metav1.NewTime(now.Truncate(time.Second))
 	p := &v1alpha1.TaskPlan{
-		ID:          uuid.NewString(),
-		Phase:       v1alpha1.PlanActive,
-		Reason:      spec.Reason,
-		Message:     spec.Message,
-		Target:      &target,
-		StartedAt:   &started,
-		TargetPhase: spec.TargetPhase,
-		FailedPhase: spec.FailedPhase,
-		Tasks:       make([]v1alpha1.PlannedTask, 0, len(spec.Tasks)),
+		ID:        uuid.NewString(),
+		Phase:     v1alpha1.PlanActive,
+		Reason:    spec.Reason,
+		Message:   spec.Message,
+		Target:    &target,
+		StartedAt: &started,
+		Tasks:     make([]v1alpha1.PlannedTask, 0, len(spec.Tasks)),
 	}
 	for i, taskType := range spec.Tasks {
 		p.Tasks = append(p.Tasks, v1alpha1.PlannedTask{

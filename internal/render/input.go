@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/seid"
 )
@@ -55,17 +56,9 @@ func (in Input) sidecarResources() corev1.ResourceRequirements {
 	return in.Platform.SidecarResources()
 }
 
-// modeOf is the profile seid runs with. A replayer is a full node with other
-// settings.
+// modeOf is the profile seid runs with; empty for a mode that is not known, which nothing is
+// rendered for.
 func modeOf(node *v1alpha1.SeiNode) seid.Mode {
-	switch node.Spec.Role() {
-	case v1alpha1.RoleArchive:
-		return seid.ModeArchive
-	case v1alpha1.RoleValidator:
-		return seid.ModeValidator
-	case v1alpha1.RoleSeed:
-		return seid.ModeSeed
-	default:
-		return seid.ModeFull
-	}
+	mode, _ := domain.ModeOf(&node.Spec)
+	return mode.Seid
 }

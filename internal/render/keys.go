@@ -45,8 +45,9 @@ func keyVolume(volume, secret, key string) *corev1ac.VolumeApplyConfiguration {
 
 // seidKeyMounts give seid the key it signs with and its identity.
 //
-// They are mounted by subPath: such a mount never follows later edits of the
-// Secret, so a consensus key cannot change under a running node. The init
+// They are mounted by subPath: such a mount does not follow edits of the Secret under a running
+// container. It is resolved again when the container restarts, which is why the gate compares the
+// key with the one it was opened for before every start. The init
 // container gets neither: on an empty volume the runtime would make the config
 // directory for the mount, owned by root, and seid could not write to it. The
 // keys that init generates there lie hidden under the mounts.

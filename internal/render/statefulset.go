@@ -9,12 +9,16 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 )
 
 // StatefulSet runs the node's one pod. Pods are replaced by the operator's plan
 // alone (OnDelete), and the claim is an object of its own, because a claim
 // template can neither be imported nor resized.
 func StatefulSet(in Input) (*appsv1ac.StatefulSetApplyConfiguration, error) {
+	if _, err := domain.ModeOf(&in.Node.Spec); err != nil {
+		return nil, fmt.Errorf("rendering statefulset %s/%s: %w", in.Node.Namespace, in.Node.Name, err)
+	}
 	template, err := podTemplate(in)
 	if err != nil {
 		return nil, fmt.Errorf("rendering statefulset %s/%s: %w", in.Node.Namespace, in.Node.Name, err)

@@ -66,11 +66,8 @@ func (s *scope) renderTemplate(t *domain.Target) {
 
 // describe says what a node is.
 func describe(spec *v1alpha1.SeiNodeSpec) string {
-	role := spec.Role()
-	if role == v1alpha1.RoleNode {
-		role = "full node"
-	}
-	return fmt.Sprintf("%s of %s", role, spec.ChainID)
+	mode, _ := domain.ModeOf(spec) // one that is not known is a problem of the template
+	return fmt.Sprintf("%s of %s", mode.Words, spec.ChainID)
 }
 
 // domainFacts reduces what was seen to what decisions are made on.
