@@ -2,13 +2,13 @@ package peers
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/seid"
 )
 
@@ -57,7 +57,7 @@ func (r *Resolver) addNode(got *answer, peer *seiv1.SeiNode) {
 		got.problemf("%sthe node id of SeiNode %s/%s", waitingPrefix, peer.Namespace, peer.Name)
 		return
 	}
-	host, port := r.podHost(peer), seid.PortP2P
+	host, port := render.P2PHost(peer, r.ClusterDomain), seid.PortP2P
 	if peer.Spec.ExternalAddress != "" {
 		var err error
 		if host, port, err = splitHostPort(peer.Spec.ExternalAddress); err != nil {
@@ -71,11 +71,6 @@ func (r *Resolver) addNode(got *answer, peer *seiv1.SeiNode) {
 		return
 	}
 	got.peers = append(got.peers, text)
-}
-
-// podHost is the stable name of a node's only pod.
-func (r *Resolver) podHost(node *seiv1.SeiNode) string {
-	return fmt.Sprintf("%s-0.%s.%s.svc.%s", node.Name, node.Name, node.Namespace, r.ClusterDomain)
 }
 
 func (r *Resolver) instancePeers(ctx context.Context, source *seiv1.EC2TagPeers, previous []string) answer {
