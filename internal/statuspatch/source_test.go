@@ -77,6 +77,11 @@ func TestSource_TheGuardSeesEveryWayToWriteAStatus(t *testing.T) {
 		{"subresource", client + `func f(c client.Client) { c.SubResource("status").Patch(ctx, obj, p) }`, 1},
 		{"subresource named by a variable", client + `func f(c client.Client) { c.SubResource(name).Update(ctx, obj) }`, 1},
 		{"kept writer", client + `func f(c client.Client) { w := c.Status(); w.Patch(ctx, obj, p) }`, 1},
+		{"kept writer of an embedded client, in a file without the import", `func (r *R) f() { w := r.Status(); w.Patch(ctx, obj, p) }`, 1},
+		{"kept in a variable that is declared", `func (r *R) f() { var w = r.Status(); _ = w.Update(ctx, obj) }`, 1},
+		{"kept beside another value", `func (r *R) f() { n, w := 1, r.Status(); w.Apply(ctx, cfg) }`, 1},
+		{"kept in a field", `func (r *R) f() { r.w = r.Status(); r.w.Patch(ctx, obj, p) }`, 1},
+		{"a kept status that is only read", `func (r *R) f() { s := r.Status(); p(s.Phase) }`, 0},
 		{"kept subresource client", `func f(c C) { w := c.SubResource("status"); w.Patch(ctx, obj, p) }`, 1},
 		{"method value", client + `func f(c client.Client) { g := c.Status; g().Update(ctx, obj) }`, 1},
 		{"typed client", `func f(c C) { c.StatefulSets(ns).UpdateStatus(ctx, obj, o) }`, 1},
@@ -109,7 +114,7 @@ func statusWrites(name, source string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parsing %s: %w", name, err)
 	}
-	guard := guard{usesClient: imports(file, "sigs.k8s.io/controller-runtime/pkg/client"), seen: map[ast.Node]bool{}}
+	guard := guard{kept: keptWriters(file), usesClient: imports(file, "sigs.k8s.io/controller-runtime/pkg/client"), seen: map[ast.Node]bool{}}
 	var found []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		if what := guard.judge(n); what != "" {
@@ -120,7 +125,48 @@ func statusWrites(name, source string) ([]string, error) {
 	return found, nil
 }
 
+// keptWriters are the names that hold the result of a call of Status: variables and fields.
+func keptWriters(file *ast.File) map[string]bool {
+	kept := map[string]bool{}
+	note := func(names, values []ast.Expr) {
+		for i, value := range values {
+			call, ok := value.(*ast.CallExpr)
+			if ok && statusWriter(call) && nameOf(call.Fun) == "Status" && len(names) == len(values) {
+				kept[nameOf(names[i])] = true
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			note(n.Lhs, n.Rhs)
+		case *ast.ValueSpec:
+			names := make([]ast.Expr, len(n.Names))
+			for i := range n.Names {
+				names[i] = n.Names[i]
+			}
+			note(names, n.Values)
+		}
+		return true
+	})
+	delete(kept, "")
+	return kept
+}
+
+// nameOf is the last part of a variable's or a field's name.
+func nameOf(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.SelectorExpr:
+		return x.Sel.Name
+	}
+	return ""
+}
+
 type guard struct {
+	// kept are names of writers. Where the client is imported, keeping one is enough.
+	kept       map[string]bool
 	usesClient bool
 	seen       map[ast.Node]bool // parts of a call that was judged already
 }
@@ -135,6 +181,9 @@ func (g guard) judge(n ast.Node) string {
 	case *ast.CallExpr:
 		return g.judgeCall(n)
 	case *ast.SelectorExpr:
+		if !g.usesClient && g.kept[nameOf(n.X)] && slices.Contains(writes, n.Sel.Name) {
+			return "status write " + n.Sel.Name + " by a writer that was kept"
+		}
 		if inner, ok := n.X.(*ast.CallExpr); ok && statusWriter(inner) {
 			g.seen[inner] = true
 			if sel, ok := inner.Fun.(*ast.SelectorExpr); ok {

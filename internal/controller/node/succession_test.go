@@ -1,0 +1,240 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	k8sevents "k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
+	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/peers"
+	"github.com/sei-operator/sei-operator/internal/platform"
+)
+
+// cluster is an API server with a cache before it that can be late, and reads that can fail.
+type cluster struct {
+	client.Client
+	// late is what the cache shows of the node instead of what is stored; nil for what is.
+	late *v1alpha1.SeiNode
+	// broken fails the reads of StatefulSets.
+	broken error
+	// patches counts the status writes that were stored.
+	patches int
+	clock   *clocktesting.FakePassiveClock
+}
+
+var key = client.ObjectKey{Namespace: "ns", Name: "n"}
+
+func newCluster(t *testing.T, node *v1alpha1.SeiNode) *cluster {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &cluster{clock: clocktesting.NewFakePassiveClock(passAt)}
+	c.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(node).WithStatusSubresource(node).WithInterceptorFuncs(interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, under client.Client, sub string, obj client.Object, p client.Patch, o ...client.SubResourcePatchOption) error {
+			err := under.SubResource(sub).Patch(ctx, obj, p, o...)
+			if err == nil {
+				c.patches++
+			}
+			return err
+		},
+	}).Build()
+	return c
+}
+
+// Get implements client.Reader.
+func (c *cluster) Get(ctx context.Context, name client.ObjectKey, obj client.Object, o ...client.GetOption) error {
+	if into, ok := obj.(*v1alpha1.SeiNode); ok && c.late != nil {
+		c.late.DeepCopyInto(into)
+		return nil
+	}
+	if _, ok := obj.(*appsv1.StatefulSet); ok && c.broken != nil {
+		return c.broken
+	}
+	return c.Client.Get(ctx, name, obj, o...)
+}
+
+// stored is the node as the API server has it.
+func (c *cluster) stored(t *testing.T) *v1alpha1.SeiNode {
+	t.Helper()
+	node := &v1alpha1.SeiNode{}
+	if err := c.Client.Get(t.Context(), key, node); err != nil {
+		t.Fatal(err)
+	}
+	return node
+}
+
+// operator is an operator that has just started.
+func (c *cluster) operator(t *testing.T) *Reconciler {
+	t.Helper()
+	m, err := metrics.New(prometheus.NewRegistry(), c.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := platform.Default()
+	config.Images.Sidecar = "sidecar:1"
+	r := &Reconciler{
+		Client: c, Live: c.Client, Peers: &peers.Resolver{Nodes: c.Client}, Platform: config, Metrics: m, Clock: c.clock,
+		Events: events.NewRecorder(k8sevents.NewFakeRecorder(100)),
+	}
+	r.init()
+	return r
+}
+
+func (c *cluster) reconcile(t *testing.T, r *Reconciler) (ctrl.Result, error) {
+	t.Helper()
+	return r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+}
+
+func newFullNode() *v1alpha1.SeiNode {
+	node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns", Name: "n", UID: "uid", Generation: 1, Finalizers: []string{v1alpha1.FinalizerSeiNode},
+	}}
+	node.Spec = v1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{}, Paused: true}
+	return node
+}
+
+// unpaused makes the node's first plan due. Paused before, it has a status already.
+func (c *cluster) unpaused(t *testing.T) *v1alpha1.SeiNode {
+	t.Helper()
+	node := c.stored(t)
+	node.Spec.Paused, node.Generation = false, 2
+	if err := c.Update(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	return c.stored(t)
+}
+
+// A6: of two reconciles in close succession, the second on a cache that does not show the first
+// one's write, one makes the plan and the other sees that and does nothing.
+func TestA6_SecondReconcileOnALateCache_LeavesThePlanAlone(t *testing.T) {
+	c := newCluster(t, newFullNode())
+	r := c.operator(t)
+	if _, err := c.reconcile(t, r); err != nil {
+		t.Fatal(err)
+	}
+	before := c.unpaused(t)
+	if _, err := c.reconcile(t, r); err != nil {
+		t.Fatal(err)
+	}
+	first, writes := c.stored(t), c.patches
+	if first.Status.Plan == nil {
+		t.Fatalf("no plan was made: %+v", first.Status)
+	}
+	c.late = before
+	result, err := c.reconcile(t, r)
+	if err != nil || result.RequeueAfter != loop.StaleInterval || c.patches != writes {
+		t.Errorf("the second reconcile ends with %+v, %v and %d writes, want a later look", result, err, c.patches-writes)
+	}
+	if got := c.stored(t).Status.Plan; got == nil || got.ID != first.Status.Plan.ID {
+		t.Errorf("plan %+v, want the first one, %s", got, first.Status.Plan.ID)
+	}
+}
+
+// A6: the same with an operator that has forgotten what was written, as after a change of leader.
+// The lock of the write protects the plan; with blind server-side apply there would be another.
+func TestA6_AnotherOperatorOnALateCache_LosesTheRaceQuietly(t *testing.T) {
+	c := newCluster(t, newFullNode())
+	r := c.operator(t)
+	if _, err := c.reconcile(t, r); err != nil {
+		t.Fatal(err)
+	}
+	before := c.unpaused(t)
+	if _, err := c.reconcile(t, r); err != nil {
+		t.Fatal(err)
+	}
+	first, writes := c.stored(t), c.patches
+	c.late = before
+	c.clock.SetTime(passAt.Add(time.Minute)) // another plan would have another time
+	result, err := c.reconcile(t, c.operator(t))
+	if err != nil || result.RequeueAfter != loop.StaleInterval || c.patches != writes {
+		t.Errorf("the loser ends with %+v, %v and %d writes", result, err, c.patches-writes)
+	}
+	if got := c.stored(t); got.ResourceVersion != first.ResourceVersion || got.Status.Plan.ID != first.Status.Plan.ID {
+		t.Errorf("plan %s became %s", first.Status.Plan.ID, got.Status.Plan.ID)
+	}
+}
+
+// N14: a read that fails in the moment of an edit does not count the edit as seen.
+func TestN14_ReadFailsWhileAFailedNodeIsEdited_TheEditIsTakenUpLater(t *testing.T) {
+	node := newFullNode()
+	node.Spec.Paused, node.Generation = false, 2
+	node.Status = v1alpha1.SeiNodeStatus{Phase: v1alpha1.NodeFailed, ObservedGeneration: 1, LastPlan: &v1alpha1.PlanSummary{
+		ID: "old", Reason: "NewNode", Outcome: v1alpha1.OutcomeFailed, FailedTask: "config-apply", Target: &v1alpha1.PlanTarget{Generation: 1},
+	}}
+	c := newCluster(t, node)
+	if err := c.Status().Update(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	r := c.operator(t)
+	c.broken = errors.New("the connection was reset")
+	if _, err := c.reconcile(t, r); !errors.Is(err, c.broken) {
+		t.Fatalf("the failure is not retried: %v", err)
+	}
+	if got := c.stored(t).Status; got.ObservedGeneration != 1 || got.Phase != v1alpha1.NodeFailed {
+		t.Errorf("generation %d was observed, phase %s", got.ObservedGeneration, got.Phase)
+	}
+	c.broken = nil
+	if _, err := c.reconcile(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.stored(t).Status; got.ObservedGeneration != 2 || got.Plan == nil || got.Plan.Reason != "RetryAfterFailure" {
+		t.Errorf("generation %d, plan %+v", got.ObservedGeneration, got.Plan)
+	}
+}
+
+// N17: the API server's storage was restored from a backup, so that its versions go back. For two
+// seconds that may be a late cache; then the API server is asked, and what it has is right.
+func TestN17_RestoredStorage_IsBelievedInTheEnd(t *testing.T) {
+	c := newCluster(t, newFullNode())
+	r := c.operator(t)
+	before := c.stored(t)
+	if _, err := c.reconcile(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if c.patches == 0 {
+		t.Fatal("nothing was written")
+	}
+	late := func() bool {
+		result, err := c.reconcile(t, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.RequeueAfter == loop.StaleInterval
+	}
+	// A cache that is late stays late however long it lasts: the write is there.
+	c.late = before
+	for _, passed := range []time.Duration{0, restoredAfter, time.Minute} {
+		if c.clock.SetTime(passAt.Add(passed)); !late() {
+			t.Fatalf("a late cache is believed after %s", passed)
+		}
+	}
+	// Restored, the write is gone from the API server too.
+	r.Live = c
+	if stale, err := r.stale(t.Context(), before); stale || err != nil {
+		t.Errorf("the restored node is still waited for: %v", err)
+	}
+	if r.status.Stale(before) {
+		t.Error("the lost write is still remembered")
+	}
+}
