@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,21 +20,40 @@ import (
 // asked is a sidecar that answers after a time; never when that is negative.
 type asked struct {
 	sidecar.Sidecar
-	after time.Duration
 	level int
 	err   error
 	open  bool
+
+	mu    sync.Mutex
+	after time.Duration
 	calls []string
 }
 
+// answerAfter changes how long the sidecar takes from now on.
+func (a *asked) answerAfter(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.after = d
+}
+
+// seen is what was asked so far.
+func (a *asked) seen() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.calls)
+}
+
 func (a *asked) answer(ctx context.Context, call string) error {
+	a.mu.Lock()
 	a.calls = append(a.calls, call)
-	if a.after < 0 {
+	after := a.after
+	a.mu.Unlock()
+	if after < 0 {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	select {
-	case <-time.After(a.after):
+	case <-time.After(after):
 		return a.err
 	case <-ctx.Done():
 		return ctx.Err()
@@ -97,8 +118,8 @@ func TestLook_SidecarThatAnswers_IsAskedInEveryPass(t *testing.T) {
 				t.Errorf("%+v, %v after %s", document, err, took)
 			}
 		}
-		if woken(l) != 0 || len(s.calls) != 3 {
-			t.Errorf("asked %v, want one look per pass and nobody woken", s.calls)
+		if woken(l) != 0 || len(s.seen()) != 3 {
+			t.Errorf("asked %v, want one look per pass and nobody woken", s.seen())
 		}
 	})
 }
@@ -118,8 +139,8 @@ func TestLook_BlackHole_HoldsNoPassLongerThanThePatience(t *testing.T) {
 			}
 		}
 		elapse(lookTimeout) // the last question ends
-		if n := woken(l); len(s.calls) > 15 || n != 0 {
-			t.Errorf("asked %d times in a minute, %d woken", len(s.calls), n)
+		if n := woken(l); len(s.seen()) > 15 || n != 0 {
+			t.Errorf("asked %d times in a minute, %d woken", len(s.seen()), n)
 		}
 	})
 }
@@ -137,12 +158,12 @@ func TestLook_LateAnswer_WakesTheNodeAndIsUsedOnce(t *testing.T) {
 		if document, took, err := timed(t, l, "p", s); document == nil || err != nil || took != 0 {
 			t.Errorf("woken, the pass gets %+v, %v after %s", document, err, took)
 		}
-		if len(s.calls) != 1 {
-			t.Errorf("asked %v, want once", s.calls)
+		if len(s.seen()) != 1 {
+			t.Errorf("asked %v, want once", s.seen())
 		}
-		s.after = 0
-		if _, _, err := timed(t, l, "p", s); err != nil || len(s.calls) != 2 {
-			t.Errorf("the answer was used twice: asked %v, %v", s.calls, err)
+		s.answerAfter(0)
+		if _, _, err := timed(t, l, "p", s); err != nil || len(s.seen()) != 2 {
+			t.Errorf("the answer was used twice: asked %v, %v", s.seen(), err)
 		}
 	})
 }
@@ -152,9 +173,9 @@ func TestLook_LateAnswerThatIsOld_IsNotUsed(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: time.Second}
 		_, _, _ = timed(t, l, "p", s)
 		elapse(time.Second + lookFresh)
-		s.after = 0
-		if document, _, err := timed(t, l, "p", s); document == nil || err != nil || len(s.calls) != 2 {
-			t.Errorf("%+v, %v, asked %v; want another look", document, err, s.calls)
+		s.answerAfter(0)
+		if document, _, err := timed(t, l, "p", s); document == nil || err != nil || len(s.seen()) != 2 {
+			t.Errorf("%+v, %v, asked %v; want another look", document, err, s.seen())
 		}
 	})
 }
@@ -164,11 +185,11 @@ func TestLook_SidecarThatComesBack_IsSeenWithoutWaiting(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: -1}
 		_, _, _ = timed(t, l, "p", s)
 		elapse(lookTimeout + lookFresh)
-		s.after = 10 * time.Millisecond
+		s.answerAfter(10 * time.Millisecond)
 		if _, took, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) || took != 0 {
 			t.Errorf("who kept a pass waiting is waited for again: %v after %s", err, took)
 		}
-		elapse(s.after)
+		elapse(10 * time.Millisecond)
 		if woken(l) != 1 {
 			t.Fatal("the answer wakes nobody")
 		}
