@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,11 +28,11 @@ type witness struct {
 	down             bool
 	headAge          time.Duration
 	id               string
-	asked            int
+	asked            atomic.Int64
 }
 
 func (w *witness) Status(context.Context) (*rpc.Status, error) {
-	w.asked++
+	w.asked.Add(1)
 	if w.down {
 		return nil, fmt.Errorf("%w: refused", rpc.ErrUnreachable)
 	}
@@ -220,11 +221,11 @@ func TestStateSync_ARepeatWritesTheSameAndAsksNobody(t *testing.T) {
 	f.witnesses = map[string]*witness{"a:26657": w, "b:26657": w}
 	first := f.stateSync(t, twoServers)
 	handlertest.Must[any](t, f.Harness, api.ConfigApply, `{"mode":"full"}`) // switches it off
-	asked := w.asked
+	asked := w.asked.Load()
 	w.down = true
 	again := f.stateSync(t, twoServers)
-	if diff := cmp.Diff(first, again); diff != "" || w.asked != asked {
-		t.Errorf("repeat asked %d times (-first +again):\n%s", w.asked-asked, diff)
+	if diff := cmp.Diff(first, again); diff != "" || w.asked.Load() != asked {
+		t.Errorf("repeat asked %d times (-first +again):\n%s", w.asked.Load()-asked, diff)
 	}
 	if enabled, _ := f.tasks.StateSyncEnabled(); !enabled {
 		t.Error("state sync is off after the repeat")
