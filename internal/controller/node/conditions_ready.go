@@ -129,7 +129,8 @@ func (s *scope) chainStopped() (verdict, bool) {
 	case api.SyncUpgradeNeeded:
 		message := "seid stopped: " + d.Sync.Message
 		if exit := d.Seid.LastExit; exit != nil && exit.Upgrade != nil {
-			message = fmt.Sprintf("seid stopped: the chain needs upgrade %s from height %d on; set spec.image to one that has it", exit.Upgrade.Name, exit.Upgrade.Height)
+			message = fmt.Sprintf("seid stopped: the chain needs upgrade %s from height %d on; set spec.image to one that has it",
+				exit.Upgrade.Name, exit.Upgrade.Height)
 		}
 		return no(v1alpha1.ReasonUpgradeNeeded, message), true
 	case api.SyncHalted:
