@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ import (
 // asked is a sidecar that answers after a time; never when that is negative.
 type asked struct {
 	sidecar.Sidecar
+	mu    sync.Mutex
 	after time.Duration
 	level int
 	err   error
@@ -26,17 +28,34 @@ type asked struct {
 }
 
 func (a *asked) answer(ctx context.Context, call string) error {
+	a.mu.Lock()
 	a.calls = append(a.calls, call)
-	if a.after < 0 {
+	after, err := a.after, a.err
+	a.mu.Unlock()
+	if after < 0 {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	select {
-	case <-time.After(a.after):
-		return a.err
+	case <-time.After(after):
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// times is how often something was asked.
+func (a *asked) times() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.calls)
+}
+
+// answersAfter changes how long an answer takes from now on.
+func (a *asked) answersAfter(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.after = d
 }
 
 func (a *asked) Node(ctx context.Context) (api.Node, error) {
@@ -97,8 +116,8 @@ func TestLook_SidecarThatAnswers_IsAskedInEveryPass(t *testing.T) {
 				t.Errorf("%+v, %v after %s", document, err, took)
 			}
 		}
-		if woken(l) != 0 || len(s.calls) != 3 {
-			t.Errorf("asked %v, want one look per pass and nobody woken", s.calls)
+		if woken(l) != 0 || s.times() != 3 {
+			t.Errorf("asked %d times, want one look per pass and nobody woken", s.times())
 		}
 	})
 }
@@ -118,8 +137,8 @@ func TestLook_BlackHole_HoldsNoPassLongerThanThePatience(t *testing.T) {
 			}
 		}
 		elapse(lookTimeout) // the last question ends
-		if n := woken(l); len(s.calls) > 15 || n != 0 {
-			t.Errorf("asked %d times in a minute, %d woken", len(s.calls), n)
+		if n := woken(l); s.times() > 15 || n != 0 {
+			t.Errorf("asked %d times in a minute, %d woken", s.times(), n)
 		}
 	})
 }
@@ -137,12 +156,12 @@ func TestLook_LateAnswer_WakesTheNodeAndIsUsedOnce(t *testing.T) {
 		if document, took, err := timed(t, l, "p", s); document == nil || err != nil || took != 0 {
 			t.Errorf("woken, the pass gets %+v, %v after %s", document, err, took)
 		}
-		if len(s.calls) != 1 {
-			t.Errorf("asked %v, want once", s.calls)
+		if s.times() != 1 {
+			t.Errorf("asked %d times, want once", s.times())
 		}
-		s.after = 0
-		if _, _, err := timed(t, l, "p", s); err != nil || len(s.calls) != 2 {
-			t.Errorf("the answer was used twice: asked %v, %v", s.calls, err)
+		s.answersAfter(0)
+		if _, _, err := timed(t, l, "p", s); err != nil || s.times() != 2 {
+			t.Errorf("the answer was used twice: asked %d times, %v", s.times(), err)
 		}
 	})
 }
@@ -152,9 +171,9 @@ func TestLook_LateAnswerThatIsOld_IsNotUsed(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: time.Second}
 		_, _, _ = timed(t, l, "p", s)
 		elapse(time.Second + lookFresh)
-		s.after = 0
-		if document, _, err := timed(t, l, "p", s); document == nil || err != nil || len(s.calls) != 2 {
-			t.Errorf("%+v, %v, asked %v; want another look", document, err, s.calls)
+		s.answersAfter(0)
+		if document, _, err := timed(t, l, "p", s); document == nil || err != nil || s.times() != 2 {
+			t.Errorf("%+v, %v, asked %d times; want another look", document, err, s.times())
 		}
 	})
 }
@@ -164,7 +183,7 @@ func TestLook_SidecarThatComesBack_IsSeenWithoutWaiting(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: -1}
 		_, _, _ = timed(t, l, "p", s)
 		elapse(lookTimeout + lookFresh)
-		s.after = 10 * time.Millisecond
+		s.answersAfter(10 * time.Millisecond)
 		if _, took, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) || took != 0 {
 			t.Errorf("who kept a pass waiting is waited for again: %v after %s", err, took)
 		}
