@@ -198,7 +198,8 @@ type SeiNode struct {
 	// spec is what is wanted.
 	// +required
 	Spec SeiNodeSpec `json:"spec"`
-	// status is what was observed.
+	// status is what was observed. Its observedGeneration is -1 until an operator has looked.
+	// +kubebuilder:default={"observedGeneration":-1}
 	// +optional
 	Status SeiNodeStatus `json:"status,omitempty"`
 }

@@ -138,7 +138,8 @@ type SeiNodeDeployment struct {
 	// spec is what is wanted.
 	// +required
 	Spec SeiNodeDeploymentSpec `json:"spec"`
-	// status is what was observed.
+	// status is what was observed. Its observedGeneration is -1 until an operator has looked.
+	// +kubebuilder:default={"observedGeneration":-1}
 	// +optional
 	Status SeiNodeDeploymentStatus `json:"status,omitempty"`
 }

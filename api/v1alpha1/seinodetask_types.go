@@ -265,7 +265,8 @@ type SeiNodeTask struct {
 	// spec is what is wanted.
 	// +required
 	Spec SeiNodeTaskSpec `json:"spec"`
-	// status is what was observed.
+	// status is what was observed. Its observedGeneration is -1 until an operator has looked.
+	// +kubebuilder:default={"observedGeneration":-1}
 	// +optional
 	Status SeiNodeTaskStatus `json:"status,omitempty"`
 }

@@ -38,6 +38,18 @@ func putBackTemplate(ctx context.Context, env *Env, live *appsv1.StatefulSet, wa
 	return nil
 }
 
+// putBackStrategy replaces the update strategy as a whole. Apply would leave the parameters of a
+// rolling update to whoever set them, and beside another type the API server refuses them.
+func putBackStrategy(ctx context.Context, env *Env, live *appsv1.StatefulSet, want *appsv1ac.StatefulSetApplyConfiguration) error {
+	after := live.DeepCopy()
+	if err := replaceField(ctx, env, after, "/spec/updateStrategy", want.Spec.UpdateStrategy); err != nil {
+		return fmt.Errorf("putting the update strategy back: %w", err)
+	}
+	env.Observed.StatefulSet = after
+	env.Wrote(after)
+	return nil
+}
+
 // WebhookAdds remembers what the API server adds to objects by itself, by uid. The zero value is
 // ready to use.
 type WebhookAdds struct{ byUID sync.Map }

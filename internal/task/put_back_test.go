@@ -65,3 +65,25 @@ func TestSyncStatefulSet_HandEditedTemplateThatChangedMeanwhile_IsNotOverwritten
 		t.Errorf("error %v, put back %q", err, r.Facts.PutBack)
 	}
 }
+
+// A rolling update cannot be turned off by apply: its parameters belong to whoever set them, or to
+// the API server's defaults.
+func TestSyncStatefulSet_RollingUpdate_IsReplacedAsAWhole(t *testing.T) {
+	for name, change := range map[string]func(*appsv1.StatefulSet){"adopted": nobodys, "edited by hand": func(*appsv1.StatefulSet) {}} {
+		r := newRig(t, func(s *appsv1.StatefulSet) {
+			change(s)
+			s.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{
+				Type: appsv1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: new(int32(0))},
+			}
+		})
+		for range 3 {
+			if err := SyncStatefulSet(t.Context(), r.Env, KeepTemplate); err != nil {
+				t.Fatal(err)
+			}
+			r.Observed.StatefulSet = r.seen(t)
+		}
+		if got := r.seen(t).Spec.UpdateStrategy; got.Type != appsv1.OnDeleteStatefulSetStrategyType || got.RollingUpdate != nil || len(r.writes) != 2 {
+			t.Errorf("%s: strategy %+v after %v", name, got, r.writes)
+		}
+	}
+}

@@ -140,6 +140,11 @@ func keepInShape(ctx context.Context, env *Env, live *appsv1.StatefulSet, policy
 	if ok, _ := render.Covers(want, &bare); ok {
 		return putBackTemplate(ctx, env, live, want)
 	}
+	if live.Spec.UpdateStrategy.RollingUpdate != nil {
+		if err := putBackStrategy(ctx, env, live, want); err != nil {
+			return err
+		}
+	}
 	return apply(ctx, env, want)
 }
 

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -20,33 +19,18 @@ import (
 // asked is a sidecar that answers after a time; never when that is negative.
 type asked struct {
 	sidecar.Sidecar
+	mu    sync.Mutex
+	after time.Duration
 	level int
 	err   error
 	open  bool
-
-	mu    sync.Mutex
-	after time.Duration
 	calls []string
-}
-
-// answerAfter changes how long the sidecar takes from now on.
-func (a *asked) answerAfter(d time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.after = d
-}
-
-// seen is what was asked so far.
-func (a *asked) seen() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Clone(a.calls)
 }
 
 func (a *asked) answer(ctx context.Context, call string) error {
 	a.mu.Lock()
 	a.calls = append(a.calls, call)
-	after := a.after
+	after, err := a.after, a.err
 	a.mu.Unlock()
 	if after < 0 {
 		<-ctx.Done()
@@ -54,10 +38,24 @@ func (a *asked) answer(ctx context.Context, call string) error {
 	}
 	select {
 	case <-time.After(after):
-		return a.err
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// times is how often something was asked.
+func (a *asked) times() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.calls)
+}
+
+// answersAfter changes how long an answer takes from now on.
+func (a *asked) answersAfter(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.after = d
 }
 
 func (a *asked) Node(ctx context.Context) (api.Node, error) {
@@ -118,8 +116,8 @@ func TestLook_SidecarThatAnswers_IsAskedInEveryPass(t *testing.T) {
 				t.Errorf("%+v, %v after %s", document, err, took)
 			}
 		}
-		if woken(l) != 0 || len(s.seen()) != 3 {
-			t.Errorf("asked %v, want one look per pass and nobody woken", s.seen())
+		if woken(l) != 0 || s.times() != 3 {
+			t.Errorf("asked %d times, want one look per pass and nobody woken", s.times())
 		}
 	})
 }
@@ -139,8 +137,8 @@ func TestLook_BlackHole_HoldsNoPassLongerThanThePatience(t *testing.T) {
 			}
 		}
 		elapse(lookTimeout) // the last question ends
-		if n := woken(l); len(s.seen()) > 15 || n != 0 {
-			t.Errorf("asked %d times in a minute, %d woken", len(s.seen()), n)
+		if n := woken(l); s.times() > 15 || n != 0 {
+			t.Errorf("asked %d times in a minute, %d woken", s.times(), n)
 		}
 	})
 }
@@ -158,12 +156,12 @@ func TestLook_LateAnswer_WakesTheNodeAndIsUsedOnce(t *testing.T) {
 		if document, took, err := timed(t, l, "p", s); document == nil || err != nil || took != 0 {
 			t.Errorf("woken, the pass gets %+v, %v after %s", document, err, took)
 		}
-		if len(s.seen()) != 1 {
-			t.Errorf("asked %v, want once", s.seen())
+		if s.times() != 1 {
+			t.Errorf("asked %d times, want once", s.times())
 		}
-		s.answerAfter(0)
-		if _, _, err := timed(t, l, "p", s); err != nil || len(s.seen()) != 2 {
-			t.Errorf("the answer was used twice: asked %v, %v", s.seen(), err)
+		s.answersAfter(0)
+		if _, _, err := timed(t, l, "p", s); err != nil || s.times() != 2 {
+			t.Errorf("the answer was used twice: asked %d times, %v", s.times(), err)
 		}
 	})
 }
@@ -173,9 +171,9 @@ func TestLook_LateAnswerThatIsOld_IsNotUsed(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: time.Second}
 		_, _, _ = timed(t, l, "p", s)
 		elapse(time.Second + lookFresh)
-		s.answerAfter(0)
-		if document, _, err := timed(t, l, "p", s); document == nil || err != nil || len(s.seen()) != 2 {
-			t.Errorf("%+v, %v, asked %v; want another look", document, err, s.seen())
+		s.answersAfter(0)
+		if document, _, err := timed(t, l, "p", s); document == nil || err != nil || s.times() != 2 {
+			t.Errorf("%+v, %v, asked %d times; want another look", document, err, s.times())
 		}
 	})
 }
@@ -185,11 +183,11 @@ func TestLook_SidecarThatComesBack_IsSeenWithoutWaiting(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: -1}
 		_, _, _ = timed(t, l, "p", s)
 		elapse(lookTimeout + lookFresh)
-		s.answerAfter(10 * time.Millisecond)
+		s.answersAfter(10 * time.Millisecond)
 		if _, took, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) || took != 0 {
 			t.Errorf("who kept a pass waiting is waited for again: %v after %s", err, took)
 		}
-		elapse(10 * time.Millisecond)
+		elapse(s.after)
 		if woken(l) != 1 {
 			t.Fatal("the answer wakes nobody")
 		}

@@ -368,6 +368,18 @@ func TestN18_HandEditedTemplate_IsPutBack(t *testing.T) {
 	w.await("n", settled)
 }
 
+// N18: an update strategy that somebody edited is put back, whatever the API server filled in.
+func TestN18_HandEditedUpdateStrategy_IsPutBack(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(fullNode("n"))
+	sts := w.statefulSet("n")
+	w.patch(sts, func() { sts.Spec.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType })
+	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
+		return s != nil && s.Generation > sts.Generation && s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
+	})
+	w.await("n", settled)
+}
+
 // N20: a StatefulSet that somebody else controls is never deleted, also when it took the name of
 // one that we made.
 func TestN20_ForeignStatefulSetInOurPlace_IsLeftAloneAndNamed(t *testing.T) {

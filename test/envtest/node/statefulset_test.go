@@ -196,9 +196,39 @@ func TestC4_PausedInTheMiddleOfAPlan_GoesOnWithIt(t *testing.T) {
 	}
 }
 
+// C6: a field that cannot be changed and that nobody asked about is left as it is: trying would be
+// refused with every write.
+func TestC6_ImmutableFieldDiffers_IsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	labels := map[string]string{v1alpha1.LabelNode: "n"}
+	old := &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels},
+		Spec: appsv1.StatefulSetSpec{
+			ServiceName: "n", Replicas: new(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			PodManagementPolicy: appsv1.ParallelPodManagement,
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "seid", Image: "old"}}}},
+			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{*claim("extra", "1Gi", corev1.ReadWriteOnce)},
+		},
+	}
+	w.Create(old)
+	w.StartOperator()
+	w.bringUp(fullNode("n"))
+	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
+	w.await("n", settled)
+	got := w.statefulSet("n")
+	if got.UID != old.UID || got.Spec.PodManagementPolicy != appsv1.ParallelPodManagement || len(got.Spec.VolumeClaimTemplates) != 1 {
+		t.Errorf("%s became %s, policy %s, %d claim templates", old.UID, got.UID, got.Spec.PodManagementPolicy, len(got.Spec.VolumeClaimTemplates))
+	}
+	for _, r := range w.Recorder.All().Writes().In(w.NS).Of("statefulsets") {
+		if r.Code >= 400 {
+			t.Errorf("a write was refused: %+v", r)
+		}
+	}
+}
+
 // C5: defaults of the API server cause neither a write nor a new revision.
-// C6: immutable fields are left alone.
-func TestC5_C6_Defaulting_CausesNoWrite(t *testing.T) {
+func TestC5_Defaulting_CausesNoWrite(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
 	before := w.statefulSet("n")
