@@ -25,7 +25,7 @@ const delayEnv = "SEI_TEST_START_DELAY"
 // slowSeid is a wrapper that takes its time before it becomes seid.
 func slowSeid(t *testing.T) string {
 	t.Helper()
-	delay, err := time.ParseDuration(cmp.Or(os.Getenv(delayEnv), "20s"))
+	delay, err := time.ParseDuration(cmp.Or(os.Getenv(delayEnv), "10s"))
 	if err != nil {
 		t.Fatalf("%s: %v", delayEnv, err)
 	}
@@ -87,6 +87,7 @@ func (n *node) address() string {
 
 // One validator serves all tests, each of which leaves it running.
 func TestSupervision(t *testing.T) {
+	t.Parallel()
 	v := newNode(t, "watch-1", "v0", "")
 	genesis := ceremony([]*node{v}, nil)
 	v.named("A", "validator", nil)

@@ -95,6 +95,7 @@ const (
 // Every value that the static rules refuse because seid ends over it is given to the real
 // seid, and so is what they let pass.
 func TestTrialStart_TheRealSeid_AgreesWithTheStaticRules(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	began := time.Now()
 	for _, tc := range []struct {
