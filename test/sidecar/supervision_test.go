@@ -105,6 +105,7 @@ func TestSupervision(t *testing.T) {
 	t.Run("a node that is stopped by all closes cleanly", func(t *testing.T) { closesCleanly(t, v, gate) })
 	t.Run("another key is not started", func(t *testing.T) { refusesKey(t, v) })
 	t.Run("a panic is recorded", func(t *testing.T) { recordsPanic(t, v) })
+	t.Run("a damaged peer store is moved aside", func(t *testing.T) { movesPeerStore(t, v) })
 }
 
 // heightSoon waits until the node answers.
@@ -271,6 +272,29 @@ func recordsPanic(t *testing.T, v *node) {
 		t.Fatal(err)
 	}
 	v.heightSoon()
+}
+
+// A seid that is killed while it makes its peer store leaves it without an entry point.
+func movesPeerStore(t *testing.T, v *node) {
+	t.Helper()
+	before := v.record()
+	do[any](v, api.MarkNotReady, nil)
+	do[any](v, api.StopSeid, nil)
+	store := home.Dir(v.home).Path("data", "peerstore.db")
+	for _, name := range []string{"CURRENT", "CURRENT.bak"} {
+		if err := os.RemoveAll(filepath.Join(store, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do[any](v, api.MarkReady, nil)
+	r := v.awaitRecord("running on a new store", func(r supervision.Record) bool { return r.State == api.SeidRunning && r.Starts == before.Starts+2 })
+	if exit := r.LastExit; exit == nil || !strings.Contains(exit.Message, "unable to initialize peer store") {
+		t.Errorf("the start between ended with %+v", exit)
+	}
+	v.heightSoon()
+	if _, err := os.Stat(store + ".damaged"); err != nil {
+		t.Error(err)
+	}
 }
 
 // A key that no node has.
