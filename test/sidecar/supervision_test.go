@@ -2,6 +2,7 @@ package sidecar_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -245,30 +246,22 @@ func refusesKey(t *testing.T, v *node) {
 	v.heightSoon()
 }
 
+// The configuration is fine and passes its trial; what is on the volume is not.
 func recordsPanic(t *testing.T, v *node) {
 	t.Helper()
-	path := home.Dir(v.home).AppToml()
-	kept, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for line := range strings.Lines(string(kept)) {
-		if strings.HasPrefix(line, "minimum-gas-prices") {
-			line = "minimum-gas-prices = \"0.01\"\n"
-		}
-		lines = append(lines, line)
-	}
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	do[any](v, api.MarkNotReady, nil)
 	do[any](v, api.StopSeid, nil)
+	store := home.Dir(v.home).Path("data", "receipt.db")
+	if err := errors.Join(os.Rename(store, store+".kept"), os.WriteFile(store, []byte("no directory"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	do[any](v, api.MarkReady, nil)
 	exit := v.awaitRecord("crashed", func(r supervision.Record) bool { return r.LastExit != nil && r.LastExit.Reason == api.ExitCrash }).LastExit
 	t.Logf("%+v", *exit)
 	if exit.Code != 2 || !strings.HasPrefix(exit.Message, "panic: ") {
 		t.Errorf("%+v", exit)
 	}
-	if err := os.WriteFile(path, kept, 0o600); err != nil {
+	if err := errors.Join(os.Remove(store), os.Rename(store+".kept", store)); err != nil {
 		t.Fatal(err)
 	}
 	v.heightSoon()
