@@ -35,6 +35,17 @@ type step struct {
 	params any
 }
 
+// tries is how often a step may be run in one round until a kill hits it. Tasks that are over
+// in a millisecond are hardly ever hit; those of them that leave the same however often they
+// are run get more tries.
+func (s step) tries() int {
+	switch s.task {
+	case api.ExportGentx, api.StopSeid, api.MarkReady, api.MarkNotReady, api.SetGenesisPeers:
+		return 12
+	}
+	return 1
+}
+
 // outcome is everything a step leaves behind.
 type outcome struct {
 	Result json.RawMessage
@@ -44,6 +55,7 @@ type outcome struct {
 }
 
 func TestKilledAtRandom_EveryTaskEndsAsIfUndisturbed(t *testing.T) {
+	t.Parallel()
 	live := newNode(t, "kill-1", "live", "")
 	ceremony([]*node{live}, nil)
 	live.start()
@@ -93,10 +105,17 @@ func TestKilledAtRandom_EveryTaskEndsAsIfUndisturbed(t *testing.T) {
 	}
 	for round := 0; len(hits()) < wantKills || (len(missed()) > 0 && round < maxRounds); round++ {
 		fresh()
+		enough := len(hits()) >= wantKills
 		for i, s := range steps {
-			got := n.RunKilled(s.task, s.params, crashtest.Kills{Number: 4, Within: reference[i].took, Rand: rng})
-			if diff := cmp.Diff(reference[i], n.outcome(got, bucket), cmp.AllowUnexported(outcome{}), cmp.FilterPath(ignoreTook, cmp.Ignore())); diff != "" {
-				t.Fatalf("round %d: %s ended differently (-undisturbed +killed):\n%s", round, s.task, diff)
+			kills := crashtest.Kills{Number: 4, Within: reference[i].took, Rand: rng}
+			if enough && !slices.Contains(missed(), s.task) {
+				kills.Number = 0
+			}
+			for try := 0; try == 0 || try < s.tries() && slices.Contains(missed(), s.task); try++ {
+				got := n.RunKilled(s.task, s.params, kills)
+				if diff := cmp.Diff(reference[i], n.outcome(got, bucket), cmp.AllowUnexported(outcome{}), cmp.FilterPath(ignoreTook, cmp.Ignore())); diff != "" {
+					t.Fatalf("round %d: %s ended differently (-undisturbed +killed):\n%s", round, s.task, diff)
+				}
 			}
 		}
 	}

@@ -151,7 +151,7 @@ func (n *node) gentx() wire.Gentx {
 
 func (n *node) awaitHeight(height int64) {
 	n.t.Helper()
-	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: height, Timeout: "150s"})
+	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: height, Timeout: "240s"})
 }
 
 // awaitInSync waits until the sidecar tells the kubelet a status for a reason.

@@ -27,6 +27,7 @@ const old = 2050
 // A chain whose newest snapshot is more than 2000 blocks old is joined by a node that
 // verifies it through a witness that only talks TLS, below a path, and one on IPv6.
 func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
+	t.Parallel()
 	// The validator is never restarted: a lone one that signed a vote and forgot the block
 	// waits for ever. The follower is the one that makes snapshots, for a while.
 	v := newNode(t, "old-1", "v", "")

@@ -2,6 +2,7 @@ package sidecar_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ const delayEnv = "SEI_TEST_START_DELAY"
 // slowSeid is a wrapper that takes its time before it becomes seid.
 func slowSeid(t *testing.T) string {
 	t.Helper()
-	delay, err := time.ParseDuration(cmp.Or(os.Getenv(delayEnv), "20s"))
+	delay, err := time.ParseDuration(cmp.Or(os.Getenv(delayEnv), "10s"))
 	if err != nil {
 		t.Fatalf("%s: %v", delayEnv, err)
 	}
@@ -87,6 +88,7 @@ func (n *node) address() string {
 
 // One validator serves all tests, each of which leaves it running.
 func TestSupervision(t *testing.T) {
+	t.Parallel()
 	v := newNode(t, "watch-1", "v0", "")
 	genesis := ceremony([]*node{v}, nil)
 	v.named("A", "validator", nil)
@@ -104,6 +106,7 @@ func TestSupervision(t *testing.T) {
 	t.Run("a node that is stopped by all closes cleanly", func(t *testing.T) { closesCleanly(t, v, gate) })
 	t.Run("another key is not started", func(t *testing.T) { refusesKey(t, v) })
 	t.Run("a panic is recorded", func(t *testing.T) { recordsPanic(t, v) })
+	t.Run("a damaged peer store is moved aside", func(t *testing.T) { movesPeerStore(t, v) })
 }
 
 // heightSoon waits until the node answers.
@@ -243,33 +246,48 @@ func refusesKey(t *testing.T, v *node) {
 	v.heightSoon()
 }
 
+// The configuration is fine and passes its trial; what is on the volume is not.
 func recordsPanic(t *testing.T, v *node) {
 	t.Helper()
-	path := home.Dir(v.home).AppToml()
-	kept, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for line := range strings.Lines(string(kept)) {
-		if strings.HasPrefix(line, "minimum-gas-prices") {
-			line = "minimum-gas-prices = \"0.01\"\n"
-		}
-		lines = append(lines, line)
-	}
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	do[any](v, api.MarkNotReady, nil)
 	do[any](v, api.StopSeid, nil)
+	store := home.Dir(v.home).Path("data", "receipt.db")
+	if err := errors.Join(os.Rename(store, store+".kept"), os.WriteFile(store, []byte("no directory"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	do[any](v, api.MarkReady, nil)
 	exit := v.awaitRecord("crashed", func(r supervision.Record) bool { return r.LastExit != nil && r.LastExit.Reason == api.ExitCrash }).LastExit
 	t.Logf("%+v", *exit)
 	if exit.Code != 2 || !strings.HasPrefix(exit.Message, "panic: ") {
 		t.Errorf("%+v", exit)
 	}
-	if err := os.WriteFile(path, kept, 0o600); err != nil {
+	if err := errors.Join(os.Remove(store), os.Rename(store+".kept", store)); err != nil {
 		t.Fatal(err)
 	}
 	v.heightSoon()
+}
+
+// A seid that is killed while it makes its peer store leaves it without an entry point.
+func movesPeerStore(t *testing.T, v *node) {
+	t.Helper()
+	before := v.record()
+	do[any](v, api.MarkNotReady, nil)
+	do[any](v, api.StopSeid, nil)
+	store := home.Dir(v.home).Path("data", "peerstore.db")
+	for _, name := range []string{"CURRENT", "CURRENT.bak"} {
+		if err := os.RemoveAll(filepath.Join(store, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do[any](v, api.MarkReady, nil)
+	r := v.awaitRecord("running on a new store", func(r supervision.Record) bool { return r.State == api.SeidRunning && r.Starts == before.Starts+2 })
+	if exit := r.LastExit; exit == nil || !strings.Contains(exit.Message, "unable to initialize peer store") {
+		t.Errorf("the start between ended with %+v", exit)
+	}
+	v.heightSoon()
+	if _, err := os.Stat(store + ".damaged"); err != nil {
+		t.Error(err)
+	}
 }
 
 // A key that no node has.

@@ -167,17 +167,24 @@ func ruleWriteModes(v *view) {
 	}
 }
 
-// ruleStateSyncTimes repeats the bounds that seid's own check of config.toml has. Not every
-// version makes the check when it starts; those that do not use the bounds all the same.
+// ruleStateSyncTimes warns of times below those of seid's own check of config.toml, which no
+// command of seid makes for a file that is there: it starts with them. It raises a short
+// discovery time to the bound by itself, and only asks for chunks more often than is good with
+// a short chunk timeout. A timeout that is not positive is another matter: seid runs, and
+// panics when it fetches the first chunk, which a trial start does not reach.
 func ruleStateSyncTimes(v *view) {
 	if !v.flag("state_sync.enable") {
 		return
 	}
 	const least = 5 * time.Second
 	if d, ok := v.number("state_sync.discovery_time"); ok && d != 0 && d < float64(least) {
-		v.errorf("state_sync.discovery_time", "is %s: want 0s or at least %s while state sync is on", time.Duration(d), least)
+		v.warnf("state_sync.discovery_time", "is %s: seid waits for %s all the same", time.Duration(d), least)
 	}
-	if d, ok := v.number("state_sync.chunk_request_timeout"); ok && d < float64(least) {
+	d, ok := v.number("state_sync.chunk_request_timeout")
+	switch {
+	case ok && d <= 0:
 		v.errorf("state_sync.chunk_request_timeout", "is %s: want at least %s while state sync is on", time.Duration(d), least)
+	case ok && d < float64(least):
+		v.warnf("state_sync.chunk_request_timeout", "is %s: below %s chunks that are on their way are asked for again", time.Duration(d), least)
 	}
 }

@@ -59,10 +59,21 @@ func (c *Client) Sync(ctx context.Context, now time.Time) (Sync, error) {
 	if err != nil {
 		return at, err
 	}
-	if peers.Connected() == 0 {
+	if peers.Connected() == 0 && !c.OnlyValidator(ctx, status) {
 		at.Why = fmt.Sprintf("no peer is connected and the latest block, %d, is %s old", at.Height, age.Round(time.Second))
 	}
 	return at, nil
+}
+
+// OnlyValidator reports whether the node with this status makes its chain's blocks alone.
+// Nobody can be ahead of such a node, however old its latest block is: with
+// create-empty-blocks switched off there is none until there is a transaction.
+func (c *Client) OnlyValidator(ctx context.Context, status *Status) bool {
+	if status.ValidatorInfo.VotingPower <= 0 || status.SyncInfo.LatestBlockHeight < 1 {
+		return false
+	}
+	commit, err := c.Commit(ctx, status.SyncInfo.LatestBlockHeight)
+	return err == nil && commit.Validators == 1
 }
 
 // lag is LagStatus, or what can be said in its place of a node that does not know the call.

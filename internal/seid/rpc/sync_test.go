@@ -21,6 +21,8 @@ func TestSync_SaysWhyANodeIsNotInSync(t *testing.T) {
 		age         time.Duration
 		noLag       bool
 		peers       string
+		power       int64
+		signatures  string
 		want        string
 	}{
 		"keeps up":                                   {height: 10, peers: connected},
@@ -33,6 +35,13 @@ func TestSync_SaysWhyANodeIsNotInSync(t *testing.T) {
 		"back after a while and alone": {
 			height: 10, age: time.Hour, want: "no peer is connected and the latest block, 10, is 1h0m0s old",
 		},
+		"the only validator, waiting for transactions": {height: 10, age: time.Hour, power: 5, signatures: `{"block_id_flag":2}`},
+		"one of two validators, cut off": {
+			height: 10, age: time.Hour, power: 5, signatures: `{"block_id_flag":2},{"block_id_flag":1}`, want: "no peer is connected",
+		},
+		"cut off from the only validator": {
+			height: 10, age: time.Hour, signatures: `{"block_id_flag":2}`, want: "no peer is connected",
+		},
 		"one who is only being dialed": {
 			height: 10, age: time.Hour, peers: `{"peer_connections":[{"node_id":"a","state":"dialing"}]}`, want: "no peer is connected",
 		},
@@ -42,7 +51,11 @@ func TestSync_SaysWhyANodeIsNotInSync(t *testing.T) {
 				switch {
 				case r.URL.Path == "/status":
 					_, _ = fmt.Fprintf(w, `{"node_info":{"id":"n"},"sync_info":{"latest_block_height":"%d","earliest_block_height":"1",
-					  "latest_block_time":%q,"max_peer_block_height":"%d"}}`, c.height, now.Add(-c.age).Format(time.RFC3339), c.height+c.lag)
+					  "latest_block_time":%q,"max_peer_block_height":"%d"},"validator_info":{"voting_power":"%d"}}`,
+						c.height, now.Add(-c.age).Format(time.RFC3339), c.height+c.lag, c.power)
+				case r.URL.Path == "/commit":
+					_, _ = fmt.Fprintf(w, `{"signed_header":{"header":{"height":"%d"},"commit":{"block_id":{"hash":"AB"},"signatures":[%s]}}}`,
+						c.height, c.signatures)
 				case r.URL.Path == "/lag_status" && c.noLag:
 					_, _ = io.WriteString(w, `{"code":-32601,"message":"Method not found"}`)
 				case r.URL.Path == "/lag_status":

@@ -78,6 +78,8 @@ type Commit struct {
 	// Hash is the block's, 64 upper-case hex digits.
 	Hash   string
 	Header Header
+	// Validators is how many had to sign, whether they did or not.
+	Validators int
 }
 
 // UnmarshalJSON flattens the answer's nesting.
@@ -89,13 +91,16 @@ func (c *Commit) UnmarshalJSON(data []byte) error {
 				BlockID struct {
 					Hash string `json:"hash"`
 				} `json:"block_id"`
+				Signatures []struct{} `json:"signatures"`
 			} `json:"commit"`
 		} `json:"signed_header"`
 	}
 	if err := json.Unmarshal(data, &wire); err != nil {
 		return err
 	}
-	*c = Commit{Hash: wire.Signed.Commit.BlockID.Hash, Header: wire.Signed.Header}
+	*c = Commit{
+		Hash: wire.Signed.Commit.BlockID.Hash, Header: wire.Signed.Header, Validators: len(wire.Signed.Commit.Signatures),
+	}
 	return nil
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -30,6 +32,9 @@ type Task struct {
 	Run int
 	// SubmittedAt is when this run was asked for.
 	SubmittedAt time.Time
+	// ParamsDigest tells apart runs of one id with different parameters: a failed task may
+	// be submitted again with others.
+	ParamsDigest string
 	// Progress reports how far the task has come; it may be called often.
 	Progress func(api.Progress)
 	Records  Records
@@ -66,6 +71,7 @@ func NewHandler[P any](t api.TaskType, groups []Group, run func(context.Context,
 			if err != nil {
 				return nil, err
 			}
+			task.ParamsDigest = digest(raw)
 			return run(ctx, task, p)
 		},
 	}
@@ -90,6 +96,15 @@ func decodeParams[P any](raw json.RawMessage) (P, error) {
 		}
 	}
 	return p, nil
+}
+
+// digest is the same for parameters that differ in white space only.
+func digest(raw json.RawMessage) string {
+	var compact bytes.Buffer
+	if isEmpty(raw) || json.Compact(&compact, raw) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(compact.Bytes()))
 }
 
 // isEmpty reports whether no parameters were given: nothing at all, or null.

@@ -35,6 +35,7 @@ func (g Gate) start(path string, argv []string, j *journal) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.repairPeerStore()
 	c := &child{journal: j, output: &output{}, started: g.now().UTC()}
 	c.cmd = exec.Command(path, argv[1:]...) //nolint:gosec,noctx // running it is what a gate is for, and signals end it
 	c.cmd.Args[0] = argv[0]

@@ -36,6 +36,9 @@ func ask(ctx context.Context, node *rpc.Client) *Chain {
 		}
 	})
 	both.Wait()
+	if c.Peers != nil && *c.Peers == 0 {
+		c.OnlyValidator = node.OnlyValidator(ctx, status)
+	}
 	return c
 }
 

@@ -19,6 +19,8 @@ type Facts struct {
 	Mode  seid.Mode
 	// Signs: seid makes blocks, so it may have to do without peers.
 	Signs bool
+	// Quiet: seid makes no block while there are no transactions.
+	Quiet bool
 	// Draining: a task is about to restart the node.
 	Draining bool
 
@@ -47,6 +49,9 @@ type Chain struct {
 	BlockTime  time.Time
 	// Peers is the number of connected peers; nil: the node did not say.
 	Peers *int
+	// OnlyValidator: the node makes the chain's blocks alone. It is not asked when there are
+	// peers.
+	OnlyValidator bool
 }
 
 // Ports says on which of its ports seid listens. A seid that starts opens the peer-to-peer

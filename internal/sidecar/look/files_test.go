@@ -42,6 +42,9 @@ func TestReadSettings(t *testing.T) {
 				s.NodeKeyFile, s.KeyFile, s.RemoteSigner = "/h/config/n.json", "/mnt/key.json", true
 			},
 		},
+		"blocks as needed":      {config: "[consensus]\ncreate-empty-blocks=false", change: func(s *settings) { s.Quiet = true }},
+		"blocks now and then":   {config: "[consensus]\ncreate-empty-blocks-interval='5m0s'", change: func(s *settings) { s.Quiet = true }},
+		"blocks all the time":   {config: "[consensus]\ncreate-empty-blocks=true\ncreate-empty-blocks-interval='0s'", change: func(*settings) {}},
 		"snapshots elsewhere":   {config: "x=1", app: "[state-sync]\nsnapshot-directory='/snap'", change: func(s *settings) { s.SnapshotDir = "/snap" }},
 		"snapshots at a riddle": {config: "x=1", app: "[state-sync]\nsnapshot-directory='snap'", change: func(*settings) {}},
 	} {

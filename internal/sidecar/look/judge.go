@@ -168,6 +168,8 @@ func standing(f Facts) api.Sync {
 		return state(api.SyncInSync, sayInSync)
 	case f.Stop != nil && f.Stop.Height == c.Height+1:
 		return state(api.SyncUpgradeNeeded, sayUpgradeNeeded)
+	case alone && c.OnlyValidator && f.Quiet:
+		return state(api.SyncInSync, sayQuiet) // the next block comes with the next transaction
 	case alone:
 		return state(api.SyncNoPeers, sayNoPeers)
 	case c.Peers == nil:

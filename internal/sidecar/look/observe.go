@@ -22,7 +22,7 @@ type traces struct {
 // sync judges how the node stands to its chain.
 func (l *Look) sync(ctx context.Context, set settings, doc api.Node) api.Sync {
 	facts := Facts{
-		Began: l.began, Gate: doc.Gate, Seid: doc.Seid, Mode: set.Mode, Signs: doc.Home.Signs, Draining: l.Draining(), Stop: l.stopNote(),
+		Began: l.began, Gate: doc.Gate, Seid: doc.Seid, Mode: set.Mode, Signs: doc.Home.Signs, Quiet: set.Quiet, Draining: l.Draining(), Stop: l.stopNote(),
 	}
 	if process := processOf(doc.Seid); process != "" {
 		l.observe(ctx, &facts, process, set)

@@ -4,6 +4,7 @@ package look
 // itself: heights, counts and times have their own fields.
 const (
 	sayInSync = "the node keeps up with its chain"
+	sayQuiet  = "the node is its chain's only validator and makes no block without transactions"
 	saySeed   = "the seed takes connections; it follows no chain"
 
 	sayNotStarted    = "seid has not been started yet"

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/seid/config"
@@ -19,6 +20,8 @@ type settings struct {
 	Mode    seid.Mode
 	// P2PPort and RPCPort are 0 when the configuration opens no such port.
 	P2PPort, RPCPort int
+	// Quiet: seid makes no block while there are no transactions, or few.
+	Quiet bool
 	// MetricsURL is where seid serves its metrics; empty: nowhere.
 	MetricsURL string
 	// StateSync: the node fetches its first state, with LocalSnapshot from the volume.
@@ -62,6 +65,8 @@ func readSettings(dir home.Dir) settings {
 	set.KeyFile = inHome(dir, cmp.Or(signer.text("key-file"), set.KeyFile))
 	set.RemoteSigner = signer.text("laddr") != ""
 
+	set.Quiet = quiet(section(files.Config, "consensus"))
+
 	if metrics := section(files.Config, "instrumentation"); metrics.flag("prometheus") {
 		if port := portOf(metrics.textOr("prometheus-listen-addr", ":26660")); port != 0 {
 			set.MetricsURL = "http://localhost:" + strconv.Itoa(port) + "/metrics"
@@ -76,6 +81,16 @@ func readSettings(dir home.Dir) settings {
 // signs: seid signs blocks with this configuration when its key is in the validator set.
 func (s settings) signs(hasKey bool) bool {
 	return s.Present && s.Mode == seid.ModeValidator && (hasKey || s.RemoteSigner)
+}
+
+// quiet is seid's own rule: it waits for transactions also when an interval is set, and then
+// no longer than that.
+func quiet(consensus table) bool {
+	if always, ok := consensus["create-empty-blocks"].(bool); ok && !always {
+		return true
+	}
+	interval, err := time.ParseDuration(consensus.text("create-empty-blocks-interval"))
+	return err == nil && interval >= freshBlock
 }
 
 // inHome completes a path as seid does.

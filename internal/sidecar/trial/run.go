@@ -18,8 +18,10 @@ import (
 )
 
 const (
-	// DefaultTimeout is how long seid may take to start.
-	DefaultTimeout = 30 * time.Second
+	// DefaultTimeout is how long seid may take to start. It takes a second or two; a wrapper
+	// around it, or a container with little CPU, can take a minute, and must not be mistaken
+	// for a configuration on which seid hangs: the node would never start.
+	DefaultTimeout = 2 * time.Minute
 	lookEvery      = 25 * time.Millisecond
 	// needed is what a trial may write at most.
 	needed = 256 << 20

@@ -140,6 +140,21 @@ func TestValidate_Fails_TheLastGoodConfigurationStaysInForce(t *testing.T) {
 	f.wantHash(t, "two")
 }
 
+func TestValidate_FailedIDSubmittedAgain_LooksAtTheFilesOfNow(t *testing.T) {
+	f := newFixture(t)
+	f.broken(t)
+	id := uuid.NewString()
+	_, err := f.RunAs(t, id, api.ConfigValidate, `{}`)
+	handlertest.WantError(t, err, api.CodeInvalidParams, "panic: no such thing")
+	f.apply(t, `{"mode":"full","configHash":"three","overrides":{"mempool.size":"88"}}`)
+	f.tasks.Trial = nil
+	f.Again++
+	if raw, err := f.RunAs(t, id, api.ConfigValidate, `{}`); err != nil {
+		t.Errorf("%s: %v", raw, err)
+	}
+	f.wantHash(t, "three")
+}
+
 func TestValidate_WithoutALastGoodConfiguration_MarksTheFiles(t *testing.T) {
 	f := newFixture(t)
 	f.broken(t)

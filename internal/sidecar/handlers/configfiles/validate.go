@@ -28,22 +28,30 @@ type findings struct {
 
 const failedNote = "refused configuration"
 
+// refusal is the note on files that failed. It answers for the run that found it: who
+// submits the failed task again asks about the files that are there now.
+type refusal struct {
+	Run   int      `json:"run"`
+	Found findings `json:"found"`
+}
+
 // validate gives its findings as the result; findings that would keep seid from
 // starting are an error as well.
 func (t *Tasks) validate(ctx context.Context, task engine.Task, _ wire.ConfigValidate) (any, error) {
-	var found findings
-	noted, err := notes.Find(task, failedNote, &found)
+	var earlier refusal
+	noted, err := notes.Find(task, failedNote, &earlier)
 	if err != nil {
 		return nil, err
 	}
-	if noted {
-		return t.fail(found)
+	if noted && earlier.Run == task.Run {
+		return t.fail(earlier.Found)
 	}
-	if found, err = t.examine(ctx); err != nil {
+	found, err := t.examine(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if !found.Valid {
-		if err := notes.Keep(task, failedNote, found); err != nil {
+		if err := notes.Keep(task, failedNote, refusal{task.Run, found}); err != nil {
 			return nil, err
 		}
 		return t.fail(found)

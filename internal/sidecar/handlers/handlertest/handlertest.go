@@ -63,6 +63,8 @@ type Harness struct {
 	Context context.Context //nolint:containedctx // a test's fixture
 	// Progress counts the reports of all runs.
 	Progress int
+	// Again is how often tasks were submitted before, with the same id.
+	Again int
 	// submitted is when each id was first run.
 	submitted map[string]time.Time
 }
@@ -101,7 +103,7 @@ func (h *Harness) run(tb testing.TB, id string, handler engine.Handler, params s
 		ctx = tb.Context()
 	}
 	count := func(api.Progress) { h.Progress++ }
-	task := engine.Task{ID: id, Run: 1, SubmittedAt: h.submittedAt(id), Progress: count, Records: h.Records}
+	task := engine.Task{ID: id, Run: 1 + h.Again, SubmittedAt: h.submittedAt(id), Progress: count, Records: h.Records}
 	result, err := handler.Run(ctx, task, json.RawMessage(params))
 	if result == nil {
 		return nil, err

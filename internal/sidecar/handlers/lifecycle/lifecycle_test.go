@@ -211,6 +211,17 @@ func TestAwait_WithAction_RunAgainAfterACrash_RemembersThatItWasMet(t *testing.T
 	}
 }
 
+func TestAwait_FailedIDWithOtherParameters_IsJudgedByThese(t *testing.T) {
+	f := newFixture(t)
+	f.serving = true
+	id := uuid.NewString()
+	if raw, err := f.RunAs(t, id, api.AwaitCondition, `{"condition":"height","targetHeight":5}`); err != nil || string(raw) != `{"height":10}` {
+		t.Fatalf("await = %s, %v", raw, err)
+	}
+	_, err := f.RunAs(t, id, api.AwaitCondition, `{"condition":"height","targetHeight":1000,"timeout":"1ms"}`)
+	handlertest.WantError(t, err, api.CodeUnavailable, "height is 10")
+}
+
 func TestAwait_RefusesWhatItDoesNotKnow(t *testing.T) {
 	f := newFixture(t)
 	for params, text := range map[string]string{

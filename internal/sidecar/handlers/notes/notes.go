@@ -2,6 +2,9 @@
 // run again: which process it ended, what it found before it changed it. A note
 // stays after the task is done, because the kill may come between the task's end
 // and the moment its result is stored; only the newest notes of a kind are kept.
+//
+// A note belongs to a task and its parameters: a task that failed can be submitted again
+// with others, and what was found for the first must not answer for the second.
 package notes
 
 import (
@@ -20,9 +23,12 @@ const kept = 64
 var mu sync.Mutex
 
 type note struct {
-	Task  string          `json:"task"`
-	Value json.RawMessage `json:"value"`
+	Task   string          `json:"task"`
+	Params string          `json:"params,omitempty"`
+	Value  json.RawMessage `json:"value"`
 }
+
+func (n note) isOf(task engine.Task) bool { return n.Task == task.ID && n.Params == task.ParamsDigest }
 
 // Find reads the note of a task into value and reports whether there is one.
 func Find(task engine.Task, kind string, value any) (bool, error) {
@@ -31,7 +37,7 @@ func Find(task engine.Task, kind string, value any) (bool, error) {
 		return false, err
 	}
 	for _, n := range list {
-		if n.Task != task.ID {
+		if !n.isOf(task) {
 			continue
 		}
 		if err := json.Unmarshal(n.Value, value); err != nil {
@@ -56,11 +62,11 @@ func Keep(task engine.Task, kind string, value any) error {
 	}
 	fresh := make([]note, 0, len(list)+1)
 	for _, n := range list {
-		if n.Task != task.ID {
+		if !n.isOf(task) {
 			fresh = append(fresh, n)
 		}
 	}
-	fresh = append(fresh, note{Task: task.ID, Value: raw})
+	fresh = append(fresh, note{Task: task.ID, Params: task.ParamsDigest, Value: raw})
 	data, err := json.Marshal(fresh[max(0, len(fresh)-kept):])
 	if err != nil {
 		return fmt.Errorf("noting %s: %w", kind, err)

@@ -50,3 +50,24 @@ func TestKeep_EveryTaskFindsItsOwnNoteAndOldOnesGo(t *testing.T) {
 		t.Error("a note of another kind was found")
 	}
 }
+
+func TestFind_SameTaskWithOtherParameters_SeesOnlyItsOwn(t *testing.T) {
+	records := &handlertest.Records{}
+	first := engine.Task{ID: "1", ParamsDigest: "a", Records: records}
+	second := engine.Task{ID: "1", ParamsDigest: "b", Records: records}
+	if err := notes.Keep(first, "height", 10); err != nil {
+		t.Fatal(err)
+	}
+	var got int
+	if found, err := notes.Find(second, "height", &got); err != nil || found {
+		t.Errorf("found %d of the other parameters, %v", got, err)
+	}
+	if err := notes.Keep(second, "height", 20); err != nil {
+		t.Fatal(err)
+	}
+	for task, want := range map[*engine.Task]int{&first: 10, &second: 20} {
+		if found, err := notes.Find(*task, "height", &got); err != nil || !found || got != want {
+			t.Errorf("%s: %d, %v, %v", task.ParamsDigest, got, found, err)
+		}
+	}
+}
