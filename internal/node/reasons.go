@@ -49,6 +49,17 @@ func IsUpdate(reason string) bool {
 	}
 }
 
+// IsReconfiguration reports whether a plan with this reason brings the configuration of a running
+// node into force and leaves its pod alone.
+func IsReconfiguration(reason string) bool {
+	switch reason {
+	case ReasonConfigChanged, ReasonPeersChanged, ReasonConfigUnvalidated, ReasonRestartDue:
+		return true
+	default:
+		return false
+	}
+}
+
 // reasonFor names a plan after the first result that is missing by itself.
 func reasonFor(in *Input, todo []Missing) (reason, message string) {
 	if !in.Facts.Initialized {
