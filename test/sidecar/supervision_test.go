@@ -94,13 +94,14 @@ func TestSupervision(t *testing.T) {
 	v.named("A", "validator", nil)
 	v.run(podSpec{restart: true, seid: slowSeid(t)})
 	do[any](v, api.MarkReady, wire.MarkReady{Expect: &wire.Expectation{ConfigHash: "A", ConsensusAddress: v.address()}})
+	seed := startSeed(t, v, genesis)
 	v.awaitHeight(2)
 
 	t.Run("a slow node is restarted once per configuration", func(t *testing.T) { restartsOnce(t, v) })
 	v.pod.kill()
 	v.run(podSpec{restart: true})
 	v.awaitHeight(v.heightSoon() + 1)
-	t.Run("a seed is restarted", func(t *testing.T) { restartsSeed(t, v, genesis) })
+	t.Run("a seed is restarted", func(t *testing.T) { restartsSeed(t, v, seed) })
 	gate := latest(v.pod.starts)
 	t.Logf("resident: gate %s, sidecar %s", resident(t, gate), resident(t, v.Pid()))
 	t.Run("a node that is stopped by all closes cleanly", func(t *testing.T) { closesCleanly(t, v, gate) })
@@ -140,13 +141,19 @@ func restartsOnce(t *testing.T, v *node) {
 	}
 }
 
-func restartsSeed(t *testing.T, v *node, genesis wire.AssembledGenesis) {
+// startSeed starts one early: until it is half a minute old a restart lets it settle.
+func startSeed(t *testing.T, v *node, genesis wire.AssembledGenesis) *node {
 	t.Helper()
 	s := newNode(t, v.chainID, "seed", "")
 	s.identity()
 	s.join(genesis)
 	s.named("A", "seed", map[string]string{"network.p2p.persistent_peers": v.peer()})
 	s.start()
+	return s
+}
+
+func restartsSeed(t *testing.T, v, s *node) {
+	t.Helper()
 	s.awaitRecord("running", func(r supervision.Record) bool { return r.State == api.SeidRunning })
 	s.named("B", "seed", map[string]string{"network.p2p.persistent_peers": v.peer(), "network.p2p.max_connections": "77"})
 	begin := time.Now()
