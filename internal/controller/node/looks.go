@@ -16,7 +16,7 @@ import (
 
 const (
 	// lookPatience is how long a pass waits for a sidecar. Most answer within milliseconds; an
-	// answer that comes later makes a pass of its own.
+	// answer that comes later wakes the node up again.
 	lookPatience = 250 * time.Millisecond
 	// lookTimeout ends a look.
 	lookTimeout = 5 * time.Second
