@@ -57,9 +57,10 @@ func (f *Facts) homeEmpty() bool {
 	return stage == api.HomeEmpty || stage == "" && !f.Initialized
 }
 
-// neverStarted reports whether seid is known not to have run on this volume.
+// neverStarted reports whether seid is known not to have run on this volume, and is not about to:
+// behind an open gate it starts at any moment.
 func (f *Facts) neverStarted() bool {
-	return f.homeEmpty() || f.Document != nil && f.Document.Home.Stage == api.HomePrepared
+	return f.homeEmpty() || f.Document != nil && f.Document.Home.Stage == api.HomePrepared && f.gateClosed()
 }
 
 // gateClosed reports whether the gate is known to be closed and held by no operation.
