@@ -92,7 +92,7 @@ type startWatch struct {
 	progressAt time.Time
 }
 
-// judge gives up on a node that cannot come, keeps ending, or makes no progress.
+// judge gives up on a node that cannot start, is crash-looping, or makes no progress.
 func (w *startWatch) judge(r *running) error {
 	record, err := supervision.Read(string(w.Node.Home))
 	if err != nil {
