@@ -190,6 +190,7 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 	}
 	fleets := &deployment.Reconciler{
 		Client:   mgr.GetClient(),
+		Live:     mgr.GetAPIReader(),
 		Sidecars: pool,
 		Platform: cfg.Platform,
 		Events:   recorder,

@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
@@ -81,9 +83,16 @@ func touchEverything(m *metrics.Metrics, name string) {
 	m.DeploymentObserved(was, is)
 	m.SidecarProbed("sei", metrics.ProbeReady)
 	m.PlanEnded(seiv1.KindSeiNode, "NewNode", seiv1.OutcomeComplete, time.Minute)
-	m.TaskEnded(seiv1.KindSeiNode, "mark-ready", seiv1.TaskComplete, time.Second)
-	m.TaskRetried(seiv1.KindSeiNode, "mark-ready")
+	m.TasksCalled(seiv1.KindSeiNode, plan.Progress{Steps: []plan.Step{retried("mark-ready"), {
+		Task:    &seiv1.PlannedTask{Type: "mark-ready", Status: seiv1.TaskComplete, StartedAt: at(0), CompletedAt: at(1)},
+		Outcome: plan.Done(""),
+	}}})
 	m.SetBuildInfo("v1", "abc")
+}
+
+// retried is a call of a task whose attempt failed and that is tried again.
+func retried(task string) plan.Step {
+	return plan.Step{Task: &seiv1.PlannedTask{Type: task, Status: seiv1.TaskPending}, Outcome: plan.Retry(errors.New("no peers"))}
 }
 
 // kinds are those that have a controller.
@@ -247,10 +256,25 @@ func TestPlanActive_AgeGrowsUntilThePlanEnds(t *testing.T) {
 func TestLabels_WordsNobodyDeclared_BecomeOther(t *testing.T) {
 	m, registry := newMetrics(t)
 	for _, task := range []string{"", "héight", "with space", strings.Repeat("x", 65)} {
-		m.TaskRetried(seiv1.KindSeiNode, task)
+		m.TasksCalled(seiv1.KindSeiNode, plan.Progress{Steps: []plan.Step{retried(task)}})
 	}
-	m.TaskRetried(seiv1.KindSeiNode, "mark-ready")
+	m.TasksCalled(seiv1.KindSeiNode, plan.Progress{Steps: []plan.Step{retried("mark-ready")}})
 	expect(t, registry, metrics.NameTaskRetries,
 		`sei_plan_task_retries_total{kind="SeiNode",task="Other"} 4`,
 		`sei_plan_task_retries_total{kind="SeiNode",task="mark-ready"} 1`)
+}
+
+func TestTasksCalled_CountsRetriesAndEndsAndNoWaits(t *testing.T) {
+	m, registry := newMetrics(t)
+	running := &seiv1.PlannedTask{Type: "config-apply", Status: seiv1.TaskRunning, StartedAt: at(0)}
+	failed := &seiv1.PlannedTask{Type: "restart-seid", Status: seiv1.TaskFailed, StartedAt: at(0), CompletedAt: at(30)}
+	m.TasksCalled(seiv1.KindSeiNode, plan.Progress{Steps: []plan.Step{
+		{Task: running, Outcome: plan.Wait("", "working", 0)},
+		retried("mark-ready"),
+		{Task: failed, Outcome: plan.Retry(errors.New("given up after the last attempt"))},
+	}})
+	expect(t, registry, metrics.NameTaskRetries, metrics.NameTaskRetries+`{kind="SeiNode",task="mark-ready"} 1`)
+	expect(t, registry, metrics.NameTaskDuration,
+		metrics.NameTaskDuration+`_sum{kind="SeiNode",outcome="Failed",task="restart-seid"} 30`,
+		metrics.NameTaskDuration+`_count{kind="SeiNode",outcome="Failed",task="restart-seid"} 1`)
 }

@@ -9,13 +9,26 @@ import (
 	"github.com/sei-operator/sei-operator/internal/plan"
 )
 
-// TaskEnded records how long a task of a plan took.
-func (m *Metrics) TaskEnded(kind, task string, status seiv1.TaskStatus, took time.Duration) {
+// TasksCalled records what became of the tasks that one pass of a plan has called.
+func (m *Metrics) TasksCalled(kind string, progress plan.Progress) {
+	for _, step := range progress.Steps {
+		t := step.Task
+		switch {
+		case step.Outcome.IsRetry() && t.Status == seiv1.TaskPending:
+			m.taskRetried(kind, t.Type)
+		case t.CompletedAt != nil && t.StartedAt != nil:
+			m.taskEnded(kind, t.Type, t.Status, t.CompletedAt.Sub(t.StartedAt.Time))
+		}
+	}
+}
+
+// taskEnded records how long a task of a plan took.
+func (m *Metrics) taskEnded(kind, task string, status seiv1.TaskStatus, took time.Duration) {
 	m.histograms[NameTaskDuration].WithLabelValues(kind, among(taskTypes, task), string(status)).Observe(max(took, 0).Seconds())
 }
 
-// TaskRetried counts an attempt of a task beyond the first.
-func (m *Metrics) TaskRetried(kind, task string) {
+// taskRetried counts an attempt of a task beyond the first.
+func (m *Metrics) taskRetried(kind, task string) {
 	m.counters[NameTaskRetries].WithLabelValues(kind, among(taskTypes, task)).Inc()
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/task/sidecartask"
 )
 
 func TestRestartSeidParams_OnlyReadyNodesWithClientsDrain(t *testing.T) {
@@ -33,7 +34,7 @@ func TestRestartSeidParams_OnlyReadyNodesWithClientsDrain(t *testing.T) {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 		}
 		env := &Env{Node: &v1alpha1.SeiNode{Spec: c.spec}, Document: &api.Node{APILevel: c.level}, Observed: &Objects{Pod: pod}}
-		raw, err := encodeParams(t.Context(), env, &v1alpha1.PlannedTask{}, restartSeidParams)
+		raw, err := sidecartask.Encode(paramsFunc(restartSeidParams).of(t.Context(), env, &v1alpha1.PlannedTask{}))
 		if string(raw) != c.want || err != nil {
 			t.Errorf("%s: parameters %s, %v, want %s", name, raw, err, c.want)
 		}

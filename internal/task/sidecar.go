@@ -3,7 +3,6 @@ package task
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -18,6 +17,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/task/sidecartask"
 )
 
 // Reasons of waits for the sidecar.
@@ -30,27 +30,23 @@ const (
 	ReasonSidecarWorking     = "SidecarWorking"
 )
 
-// quickWait is how long one pass waits for a task that it has just submitted: most
-// tasks end within milliseconds, and their successor can follow in the same pass.
-const quickWait = 500 * time.Millisecond
-
 // paramsFunc makes the parameters of a sidecar task. They are made when the task is
 // submitted and not kept in the plan, because some are large.
 type paramsFunc func(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) (any, error)
 
 func noParams(context.Context, *Env, *v1alpha1.PlannedTask) (any, error) { return nil, nil }
 
-// onSidecar runs a task on the node's sidecar. The sidecar is asked for the task's
-// id first and gets the task only if it does not know it, so that a task that
-// failed there is seen as failed and never runs a second time under one id.
+// onSidecar runs a task on the node's sidecar.
 func onSidecar(taskType api.TaskType, params paramsFunc) runFunc {
 	return func(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan.Outcome {
 		if env.Document == nil {
 			return waitForAnswer(env)
 		}
-		result, err := env.Sidecar.Get(ctx, task.ID, 0)
-		if errors.Is(err, sidecar.ErrNotFound) {
-			result, err = submit(ctx, env, task, taskType, params)
+		call := sidecartask.Task{ID: task.ID, Type: taskType, Params: params.of(ctx, env, task)}
+		result, submitted, err := call.Run(ctx, env.Sidecar)
+		if submitted {
+			now := metav1.NewTime(env.Clock.Now().Truncate(time.Second))
+			task.SubmittedAt = &now
 		}
 		if err != nil {
 			return sidecarError(env, taskType, err)
@@ -62,32 +58,9 @@ func onSidecar(taskType api.TaskType, params paramsFunc) runFunc {
 	}
 }
 
-// submit hands the task over and gives it a moment to end.
-func submit(
-	ctx context.Context, env *Env, task *v1alpha1.PlannedTask, taskType api.TaskType, params paramsFunc,
-) (api.TaskResult, error) {
-	raw, err := encodeParams(ctx, env, task, params)
-	if err != nil {
-		return api.TaskResult{}, err
-	}
-	if _, err := env.Sidecar.Submit(ctx, api.TaskRequest{ID: task.ID, Type: taskType, Params: raw}); err != nil {
-		return api.TaskResult{}, err
-	}
-	now := metav1.NewTime(env.Clock.Now().Truncate(time.Second))
-	task.SubmittedAt = &now
-	return env.Sidecar.Get(ctx, task.ID, quickWait)
-}
-
-func encodeParams(ctx context.Context, env *Env, task *v1alpha1.PlannedTask, params paramsFunc) (json.RawMessage, error) {
-	value, err := params(ctx, env, task)
-	if err != nil || value == nil {
-		return nil, err
-	}
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return nil, fmt.Errorf("encoding parameters: %w", err)
-	}
-	return raw, nil
+// of binds the parameters to the task they are for.
+func (p paramsFunc) of(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) sidecartask.Params {
+	return func() (any, error) { return p(ctx, env, task) }
 }
 
 // remember completes the plan's entry of a task that was handed over by an operator that
@@ -96,7 +69,7 @@ func encodeParams(ctx context.Context, env *Env, task *v1alpha1.PlannedTask, par
 func remember(ctx context.Context, env *Env, task *v1alpha1.PlannedTask, result api.TaskResult, params paramsFunc) {
 	task.SubmittedAt = &metav1.Time{Time: result.SubmittedAt.Truncate(time.Second)}
 	now := task.DeepCopy()
-	if raw, err := encodeParams(ctx, env, now, params); err == nil && bytes.Equal(raw, result.Params) {
+	if raw, err := sidecartask.Encode(params.of(ctx, env, now)); err == nil && bytes.Equal(raw, result.Params) {
 		task.Params = now.Params
 	}
 }
@@ -107,16 +80,7 @@ func judge(env *Env, task *v1alpha1.PlannedTask, result api.TaskResult) plan.Out
 	case api.TaskCompleted:
 		return plan.Done("")
 	case api.TaskFailed:
-		err := errors.New(result.Error)
-		if d := result.ErrorDetail; d != nil {
-			if d.Hint != "" {
-				err = fmt.Errorf("%w (%s)", err, d.Hint)
-			}
-			if d.Terminal {
-				return plan.Terminal(d.Code, err)
-			}
-		}
-		return plan.Retry(err)
+		return sidecartask.Failure("", result)
 	default:
 		return plan.Wait(ReasonSidecarWorking, "the sidecar is working on it", pollInterval(env, task))
 	}
@@ -139,7 +103,7 @@ func sidecarError(env *Env, taskType api.TaskType, err error) plan.Outcome {
 	switch {
 	case errors.As(err, &missing):
 		return plan.Wait(missing.reason, missing.Error(), someTime)
-	case errors.Is(err, sidecar.ErrInvalid), errors.Is(err, sidecar.ErrConflict):
+	case sidecartask.Rejected(err):
 		return plan.Terminal(ReasonSidecarRefuses, fmt.Errorf("submitting %s: %w", taskType, err))
 	case errors.Is(err, sidecar.ErrUnauthorized):
 		return plan.Wait(ReasonSidecarRefuses, "the sidecar refuses the operator's token: "+err.Error(), shortly)

@@ -14,6 +14,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/task/sidecartask"
 )
 
 // knowing is a sidecar that has the task already.
@@ -36,7 +37,7 @@ func TestOnSidecar_TaskOfAnOperatorThatIsGone_IsRemembered(t *testing.T) {
 		Config:   render.Config{Mode: "full", Overrides: map[string]string{"mempool.size": "1"}},
 		Document: &api.Node{APILevel: api.LevelNode},
 	}
-	same, err := encodeParams(t.Context(), env, &v1alpha1.PlannedTask{}, configApplyParams)
+	same, err := sidecartask.Encode(paramsFunc(configApplyParams).of(t.Context(), env, &v1alpha1.PlannedTask{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func (r *Reconciler) applyChild(ctx context.Context, s *scope, m *member, want f
 	if m.live, err = decode(obj); err != nil {
 		return err
 	}
-	r.written.note(m.live)
+	r.writes.Wrote(m.live)
 	same, err := want.SameSpec(&m.live.Spec)
 	if err != nil || same {
 		return err
@@ -166,7 +166,7 @@ func (r *Reconciler) takeOutExtras(ctx context.Context, m *member, want fleet.Ch
 		return err
 	}
 	m.live = node
-	r.written.note(node)
+	r.writes.Wrote(node)
 	return nil
 }
 

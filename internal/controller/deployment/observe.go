@@ -39,7 +39,7 @@ func (r *Reconciler) observeMembers(ctx context.Context, s *scope) error {
 		if m.live = live; live == nil {
 			continue
 		}
-		s.stale = s.stale || r.written.stale(live)
+		s.stale = s.stale || r.writes.Behind(live, client.ObjectKeyFromObject(live), live)
 		m.foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
 		m.target = m.target.Retrying(live, s.snd.Status.Plan)
 		if err := r.observeRestart(ctx, m); err != nil {

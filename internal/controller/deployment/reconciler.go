@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +15,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/platform"
@@ -42,6 +44,8 @@ const (
 type Reconciler struct {
 	// Client reads from the cache and writes to the API server.
 	Client client.Client
+	// Live reads from the API server.
+	Live client.Reader
 	// Sidecars dials the sidecars of the nodes' pods.
 	Sidecars sidecar.Dialer
 	Platform *platform.Config
@@ -52,10 +56,13 @@ type Reconciler struct {
 	Clock  clock.PassiveClock
 
 	status   *statuspatch.Writer
+	cache    *loop.CacheCheck
 	executor *plan.Executor[*ceremony.Env]
 	latch    events.Latch
-	written  written
-	routes   *routeWatch
+	// writes are what was written to the nodes. A budget counted on an older view would be
+	// spent twice: a node that was just told to move still looks untouched there.
+	writes loop.Writes
+	routes *routeWatch
 }
 
 // init makes the parts that the reconciler owns.
@@ -63,7 +70,9 @@ func (r *Reconciler) init() {
 	if r.Clock == nil {
 		r.Clock = clock.RealClock{}
 	}
+	r.writes.Clock = r.Clock
 	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNodeDeployment))
+	r.cache = &loop.CacheCheck{Status: r.status, Live: r.Live, Clock: r.Clock}
 	r.executor = &plan.Executor[*ceremony.Env]{Tasks: ceremony.Registry(), Clock: r.Clock, Observer: r.Tracer.Observer()}
 }
 
@@ -77,8 +86,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 		return ctrl.Result{}, fmt.Errorf("reading SeiNodeDeployment: %w", err)
 	}
-	if r.status.Stale(snd) {
-		return loop.Stale()
+	if stale, err := r.cache.Stale(ctx, snd, &v1alpha1.SeiNodeDeployment{}); stale || err != nil {
+		return ctrl.Result{RequeueAfter: loop.StaleInterval}, err
 	}
 	if snd.DeletionTimestamp != nil {
 		return r.finalize(ctx, snd)
@@ -119,7 +128,10 @@ func (r *Reconciler) run(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) (
 
 func (r *Reconciler) forget(req ctrl.Request) {
 	r.Metrics.Forget(v1alpha1.KindSeiNodeDeployment, req.Namespace, req.Name)
-	r.status.Forget(req.NamespacedName)
+	r.cache.Forget(req.NamespacedName)
 	r.latch.Forget(req.NamespacedName)
-	r.written.forgetFleet(req.Namespace, req.Name)
+	r.writes.Forget(func(node types.NamespacedName) bool {
+		owner, _, ok := fleet.ParseChildName(node.Name)
+		return ok && node.Namespace == req.Namespace && owner == req.Name
+	})
 }

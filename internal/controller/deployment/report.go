@@ -9,6 +9,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
@@ -34,13 +35,14 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 		return err
 	}
 	r.Metrics.DeploymentObserved(s.before, s.snd)
-	r.countTasks(s)
+	r.Metrics.TasksCalled(v1alpha1.KindSeiNodeDeployment, s.progress)
+	r.countPlan(s)
 	r.Events.Emit(ctx, s.snd, s.told...)
 	if result == statuspatch.Changed {
 		r.Events.Emit(ctx, s.snd, events.ForDeployment(s.before, s.snd, strings.Join(s.changes, ", "))...)
 		logPhase(ctx, s.before, s.snd)
 	}
-	logPlan(ctx, s)
+	loop.LogPlan(ctx, s.progress, s.before.Status.Plan, s.snd.Status.Plan, s.finished)
 	r.emitTroubles(ctx, s)
 	return nil
 }
@@ -114,23 +116,14 @@ func (r *Reconciler) emitTroubles(ctx context.Context, s *scope) {
 	tell(events.ReconcileFailed, failure)
 }
 
-func (r *Reconciler) countTasks(s *scope) {
-	const kind = v1alpha1.KindSeiNodeDeployment
-	for _, step := range s.progress.Steps {
-		t := step.Task
-		switch {
-		case step.Outcome.IsRetry() && t.Status == v1alpha1.TaskPending:
-			r.Metrics.TaskRetried(kind, t.Type)
-		case t.CompletedAt != nil && t.StartedAt != nil:
-			r.Metrics.TaskEnded(kind, t.Type, t.Status, t.CompletedAt.Sub(t.StartedAt.Time))
-		}
-	}
+// countPlan records how long the plan took that ended in this pass.
+func (r *Reconciler) countPlan(s *scope) {
 	if p := s.finished; p != nil {
 		outcome := v1alpha1.OutcomeComplete
 		if p.Phase == v1alpha1.PlanFailed {
 			outcome = v1alpha1.OutcomeFailed
 		}
-		r.Metrics.PlanEnded(kind, p.Reason, outcome, s.now.Sub(p.StartedAt.Time))
+		r.Metrics.PlanEnded(v1alpha1.KindSeiNodeDeployment, p.Reason, outcome, s.now.Sub(p.StartedAt.Time))
 	}
 }
 
@@ -139,20 +132,5 @@ func (r *Reconciler) countTasks(s *scope) {
 func logPhase(ctx context.Context, before, after *v1alpha1.SeiNodeDeployment) {
 	if from, to := before.Status.Phase, after.Status.Phase; from != to {
 		log.FromContext(ctx).Info("phase changed", "from", from, "to", to)
-	}
-}
-
-// logPlan writes a line when a plan begins and ends, and in detail what its tasks came to.
-func logPlan(ctx context.Context, s *scope) {
-	logger := log.FromContext(ctx)
-	for _, step := range s.progress.Steps {
-		logger.V(1).Info("task called", "task", step.Task.Type, "id", step.Task.ID, "outcome", step.Outcome.String(),
-			"reason", step.Outcome.Reason, "message", step.Outcome.Message)
-	}
-	if p := s.snd.Status.Plan; s.again && s.finished == nil && p != nil {
-		logger.Info("plan started", "plan", p.ID, "reason", p.Reason, "tasks", len(p.Tasks))
-	}
-	if p := s.finished; p != nil {
-		logger.Info("plan ended", "plan", p.ID, "reason", p.Reason, "phase", p.Phase)
 	}
 }

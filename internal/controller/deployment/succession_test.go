@@ -91,7 +91,7 @@ func (c *cluster) operator(t *testing.T) *Reconciler {
 	}
 	config := platform.Default()
 	config.Images.Sidecar = "sidecar:1"
-	r := &Reconciler{Client: c, Platform: config, Metrics: m, Clock: c.clock, Events: events.NewRecorder(k8sevents.NewFakeRecorder(100))}
+	r := &Reconciler{Client: c, Live: c.Client, Platform: config, Metrics: m, Clock: c.clock, Events: events.NewRecorder(k8sevents.NewFakeRecorder(100))}
 	r.init()
 	r.routes = &routeWatch{mapper: meta.NewDefaultRESTMapper(nil)} // no Gateway API is installed
 	return r
@@ -125,5 +125,35 @@ func TestA6_FleetsSecondReconcileOnALateCache_LeavesThePlanAlone(t *testing.T) {
 				t.Errorf("plan %+v, want %s", got.Status.Plan, first.Status.Plan.ID)
 			}
 		})
+	}
+}
+
+// N17: the API server's storage was restored from a backup, so that its versions go back. For two
+// seconds that may be a late cache; then the API server is asked, and what it has is right.
+func TestN17_RestoredStorage_IsBelievedInTheEnd(t *testing.T) {
+	c := newCluster(t)
+	r := c.operator(t)
+	began := c.clock.Now()
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+		t.Fatal(err)
+	}
+	if c.patches == 0 {
+		t.Fatal("nothing was written")
+	}
+	// Restored, the API server has the object as it was before our write, and so has the cache.
+	c.Client = newCluster(t).Client
+	r.cache.Live = c.Client
+	for _, passed := range []struct {
+		after time.Duration
+		late  bool
+	}{{0, true}, {2*time.Second - 1, true}, {2 * time.Second, false}} {
+		c.clock.SetTime(began.Add(passed.after))
+		result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+		if late := result.RequeueAfter == loop.StaleInterval; err != nil || late != passed.late {
+			t.Fatalf("after %s the cache counts as late: %t, %v", passed.after, late, err)
+		}
+	}
+	if restored := c.stored(t); restored.Status.ObservedGeneration != restored.Generation {
+		t.Errorf("the restored object was not taken up: %+v", restored.Status)
 	}
 }

@@ -92,7 +92,7 @@ func (r *Reconciler) observeObstacle(ctx context.Context, s *scope) error {
 	sts := s.observed.StatefulSet
 	podless := s.observed.Pod == nil && sts != nil && sts.Status.ObservedGeneration >= sts.Generation &&
 		ptr.Deref(sts.Spec.Replicas, 1) > 0 && sts.Status.Replicas == 0
-	lasted := r.podless.lasted(client.ObjectKeyFromObject(s.node), podless, s.now)
+	lasted := r.podless.Lasted(client.ObjectKeyFromObject(s.node), podless, s.now)
 	if !podless {
 		return nil
 	}

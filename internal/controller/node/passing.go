@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 )
 
 // passingFor is how long words have to hold before they are worth a write.
@@ -16,14 +17,14 @@ const passingFor = 3 * time.Second
 // that waits for a pod says what it waits for, and most of that is over before anybody
 // could read it. What was held back dies with the process; the next one finds its own
 // words.
-type passing struct{ sightings }
+type passing struct{ loop.Sightings }
 
 // withhold reports whether the status of a pass can wait for another look.
 func (p *passing) withhold(before, after *v1alpha1.SeiNode, now time.Time) bool {
 	key, wordsOnly := client.ObjectKeyFromObject(after), onlyWordsDiffer(&before.Status, &after.Status)
-	lasted := p.lasted(key, wordsOnly, now)
+	lasted := p.Lasted(key, wordsOnly, now)
 	if wordsOnly && lasted >= passingFor {
-		p.forget(key)
+		p.Forget(key)
 		return false
 	}
 	return wordsOnly

@@ -84,8 +84,8 @@ func TestWithhold_RealChange_BeginsAnew(t *testing.T) {
 	if !p.withhold(before, worded, now.Add(passingFor)) {
 		t.Error("words are written at once because others had been held back before a change")
 	}
-	p.forget(client.ObjectKeyFromObject(before))
-	if len(p.since) != 0 {
-		t.Errorf("a node that is gone is remembered: %v", p.since)
+	p.Forget(client.ObjectKeyFromObject(before))
+	if !p.withhold(before, worded, now.Add(2*passingFor)) {
+		t.Error("a node that is gone is remembered")
 	}
 }

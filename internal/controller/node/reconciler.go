@@ -67,6 +67,7 @@ type Reconciler struct {
 	Clock     clock.PassiveClock
 
 	status   *statuspatch.Writer
+	cache    *loop.CacheCheck
 	executor *plan.Executor[*task.Env]
 	latch    events.Latch
 	passing  passing
@@ -74,10 +75,8 @@ type Reconciler struct {
 	writes   loop.Writes
 	// webhookAdds is what webhooks add to StatefulSets, which nobody can take out again.
 	webhookAdds task.WebhookAdds
-	// behind is since when a node's cache is older than our last write.
-	behind sightings
 	// podless is since when a node's pod is missing.
-	podless sightings
+	podless loop.Sightings
 }
 
 // init makes the parts that the reconciler owns.
@@ -87,6 +86,7 @@ func (r *Reconciler) init() {
 	}
 	r.looks, r.writes.Clock = newLooks(), r.Clock
 	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNode))
+	r.cache = &loop.CacheCheck{Status: r.status, Live: r.Live, Clock: r.Clock}
 	r.executor = &plan.Executor[*task.Env]{Tasks: task.Registry(), Clock: r.Clock, Observer: r.Tracer.Observer()}
 }
 
@@ -100,7 +100,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 		return ctrl.Result{}, fmt.Errorf("reading SeiNode: %w", err)
 	}
-	if stale, err := r.stale(ctx, node); stale || err != nil {
+	if stale, err := r.cache.Stale(ctx, node, &v1alpha1.SeiNode{}); stale || err != nil {
 		return ctrl.Result{RequeueAfter: loop.StaleInterval}, err
 	}
 	if node.DeletionTimestamp != nil {
@@ -110,25 +110,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return loop.ConflictIsRetry(err)
 	}
 	return r.run(ctx, node)
-}
-
-// restoredAfter is how long a cache may be behind our own last write before somebody asks the
-// API server whether that write is still there.
-const restoredAfter = 2 * time.Second
-
-// stale reports whether the cache is behind our own last status write. A cache that stays behind
-// is right: the API server's storage was restored from a backup.
-func (r *Reconciler) stale(ctx context.Context, node *v1alpha1.SeiNode) (bool, error) {
-	key := client.ObjectKeyFromObject(node)
-	stale := r.status.Stale(node)
-	if r.behind.lasted(key, stale, r.Clock.Now()) < restoredAfter {
-		return stale, nil
-	}
-	live := &v1alpha1.SeiNode{}
-	if err := r.Live.Get(ctx, key, live); err != nil {
-		return true, client.IgnoreNotFound(err)
-	}
-	return !r.status.Lost(live), nil
 }
 
 // run makes passes until the node has nothing more to do at once.
@@ -160,10 +141,9 @@ func (r *Reconciler) run(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Resu
 
 func (r *Reconciler) forget(req ctrl.Request) {
 	r.Metrics.Forget(v1alpha1.KindSeiNode, req.Namespace, req.Name)
-	r.status.Forget(req.NamespacedName)
+	r.cache.Forget(req.NamespacedName)
 	r.latch.Forget(req.NamespacedName)
-	r.passing.forget(req.NamespacedName)
-	r.podless.forget(req.NamespacedName)
-	r.behind.forget(req.NamespacedName)
+	r.passing.Forget(req.NamespacedName)
+	r.podless.Forget(req.NamespacedName)
 	r.looks.forget(req.NamespacedName)
 }

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/peers"
@@ -41,11 +41,11 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 		return err
 	}
 	r.Metrics.NodeObserved(s.before, s.node)
-	r.countTasks(s)
+	r.Metrics.TasksCalled(v1alpha1.KindSeiNode, s.progress)
 	if result == statuspatch.Changed {
 		r.Events.Emit(ctx, s.node, events.ForNode(s.before, s.node)...)
 	}
-	logPlan(ctx, s)
+	loop.LogPlan(ctx, s.progress, s.before.Status.Plan, s.node.Status.Plan, s.finished)
 	r.emitFacts(ctx, s)
 	if initialized(s.node) && s.activePlan() == nil && !s.node.Spec.Paused {
 		s.comeBackIn(jittered(steadyInterval, s.node))
@@ -157,35 +157,6 @@ func (s *scope) foreignStatefulSet() string {
 		return o.Message
 	}
 	return ""
-}
-
-func (r *Reconciler) countTasks(s *scope) {
-	for _, step := range s.progress.Steps {
-		t := step.Task
-		switch {
-		case step.Outcome.IsRetry() && t.Status == v1alpha1.TaskPending:
-			r.Metrics.TaskRetried(v1alpha1.KindSeiNode, t.Type)
-		case t.CompletedAt != nil && t.StartedAt != nil:
-			r.Metrics.TaskEnded(v1alpha1.KindSeiNode, t.Type, t.Status, t.CompletedAt.Sub(t.StartedAt.Time))
-		}
-	}
-}
-
-// logPlan writes a line when a plan begins and ends, and in detail what its tasks came
-// to. What else happens is an event, which is logged too.
-func logPlan(ctx context.Context, s *scope) {
-	logger := log.FromContext(ctx)
-	for _, step := range s.progress.Steps {
-		logger.V(1).Info("task called", "task", step.Task.Type, "id", step.Task.ID, "outcome", step.Outcome.String(),
-			"reason", step.Outcome.Reason, "message", step.Outcome.Message)
-	}
-	if s.again && s.finished == nil && s.node.Status.Plan != nil {
-		p := s.node.Status.Plan
-		logger.Info("plan started", "plan", p.ID, "reason", p.Reason, "message", p.Message, "tasks", len(p.Tasks))
-	}
-	if p := s.finished; p != nil && p.Phase == v1alpha1.PlanComplete {
-		logger.Info("plan complete", "plan", p.ID, "reason", p.Reason)
-	}
 }
 
 // jittered spreads the nodes of a fleet over the interval, each always at its own

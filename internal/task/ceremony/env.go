@@ -62,8 +62,6 @@ const (
 const (
 	soon    = 250 * time.Millisecond
 	shortly = 2 * time.Second
-	// quickWait is how long one pass waits for a task it has just submitted.
-	quickWait = 500 * time.Millisecond
 )
 
 // Registry is every task of a fleet's plans. Their deadline is the ceremony's.
