@@ -3,7 +3,7 @@
 # each took. Arguments select stages; without any, all run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-stages=(generated k8s seid unit monitoring fuzz envtest sidecar cluster e2e)
+stages=(generated k8s seid unit monitoring fuzz envtest envtest-1.36 sidecar cluster e2e)
 [ $# -gt 0 ] && stages=("$@")
 
 # What a stage printed, for the number of tests it left out.
@@ -20,7 +20,7 @@ for stage in "${stages[@]}"; do
 	echo "=== $stage"
 	began=$SECONDS
 	if make --no-print-directory "stage-$stage" 2>&1 | tee "$log"; then result=passed; else result=FAILED failed=$((failed + 1)); fi
-	summary+=("$(printf '%-10s %-7s %5d s%s' "$stage" "$result" $((SECONDS - began)) "$(skipped)")")
+	summary+=("$(printf '%-12s %-7s %5d s%s' "$stage" "$result" $((SECONDS - began)) "$(skipped)")")
 	# Nothing that needs a binary can run without it.
 	if [ "$result" = FAILED ] && { [ "$stage" = k8s ] || [ "$stage" = seid ]; }; then break; fi
 done
@@ -28,6 +28,6 @@ done
 echo
 echo "=== stages"
 printf '%s\n' "${summary[@]}"
-printf 'total              %5d s\n' "$SECONDS"
+printf 'total                %5d s\n' "$SECONDS"
 [ "$failed" -eq 0 ] || { echo "$failed of ${#stages[@]} stages failed"; exit 1; }
 echo "all ${#stages[@]} stages passed"
