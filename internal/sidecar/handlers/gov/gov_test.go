@@ -171,6 +171,56 @@ func TestOtherParametersForTheSameTask_NeverMakeASecondTransaction(t *testing.T)
 	}
 }
 
+// A transaction in the mempool, or one whose broadcast nobody heard the end of, can still be included.
+func TestOtherParametersWhileTheFirstCanStillBeIncluded_AreRefused(t *testing.T) {
+	for name, interrupt := range map[string]func(*fixture){
+		"in the mempool":     func(f *fixture) { f.chain.frozen = true },
+		"lost on its way":    func(f *fixture) { f.chain.dropNext = true },
+		"killed after taken": func(f *fixture) { f.chain.afterBroadcast = func() { f.chain.down = true } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.tasks.Inclusion = 30 * time.Millisecond
+			id := uuid.NewString()
+			interrupt(f)
+			if _, err := f.run(t, id, api.GovVote, voteParams); err == nil {
+				t.Fatal("an interrupted run gave a result")
+			}
+			f.chain.down, f.chain.frozen = false, true
+			for range 3 {
+				got, err := f.run(t, id, api.GovVote, noParams)
+				handlertest.WantError(t, err, api.CodeConflict, "can still be included")
+				if got.InclusionStatus != wire.InclusionPending {
+					t.Errorf("result is %+v", got)
+				}
+			}
+			f.chain.frozen = false
+			f.tasks.Inclusion = time.Minute
+			if _, err := f.run(t, id, api.GovVote, voteParams); err != nil {
+				t.Errorf("the task as it was first: %v", err)
+			}
+			_, err := f.run(t, id, api.GovVote, noParams)
+			handlertest.WantError(t, err, api.CodeConflict, "it was included")
+			if n := f.chain.included(); n != 1 {
+				t.Errorf("%d transactions are in blocks, want one", n)
+			}
+		})
+	}
+}
+
+func TestOtherParametersAfterTheSequenceWasTaken_AreSigned(t *testing.T) {
+	f := newFixture(t)
+	f.chain.dropNext = true
+	id := uuid.NewString()
+	if _, err := f.run(t, id, api.GovVote, voteParams); err == nil {
+		t.Fatal("a lost broadcast gave a result")
+	}
+	f.chain.sequence++ // somebody else used the key: the first can never be included
+	if _, err := f.run(t, id, api.GovVote, noParams); err != nil || f.chain.included() != 1 {
+		t.Errorf("%v with %d included", err, f.chain.included())
+	}
+}
+
 func TestFailures_SayHowFarTheTransactionCame(t *testing.T) {
 	f := newFixture(t)
 	f.chain.code = 5

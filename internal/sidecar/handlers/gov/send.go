@@ -99,13 +99,15 @@ func (t *Tasks) adopt(ctx context.Context, tx *sentTx, msg message) (result *wir
 	same := sameInputs(tx, msg)
 	switch {
 	case found != nil && !same:
-		return found, true, api.Terminal(api.CodeConflict, fmt.Errorf("this task sent transaction %s with other parameters; it was included", tx.Hash)).
-			WithHint("use a new task id for a new transaction")
+		return found, true, otherParameters(tx, "it was included")
 	case found != nil:
 		result, err = judge(found, msg)
 		return result, true, err
-	case who.Sequence > tx.Sequence || !same:
+	case who.Sequence > tx.Sequence:
 		return nil, false, nil
+	case !same:
+		// It may be in a mempool. A second one, signed beside it, would follow it into the chain.
+		return pending(tx), true, otherParameters(tx, "it can still be included")
 	}
 	err = t.broadcast(ctx, tx)
 	if _, rejected := errors.AsType[*rejection](err); err != nil && !rejected {
@@ -114,6 +116,12 @@ func (t *Tasks) adopt(ctx context.Context, tx *sentTx, msg message) (result *wir
 	// A rejection says nothing here: the first broadcast may still be on its way.
 	result, err = t.awaitBlock(ctx, tx, msg)
 	return result, true, err
+}
+
+// otherParameters refuses a task whose transaction was made for other parameters.
+func otherParameters(tx *sentTx, state string) error {
+	return api.Terminal(api.CodeConflict, fmt.Errorf("this task signed transaction %s with other parameters; %s", tx.Hash, state)).
+		WithHint("use a new task id for a new transaction")
 }
 
 // signed makes and stores the task's transaction.
