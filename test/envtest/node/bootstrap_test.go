@@ -45,6 +45,20 @@ func (w nodes) requireNoStatefulSet(name string) {
 	}
 }
 
+// statefulSetAfter waits for a node's StatefulSet and checks that the bootstrap pod is gone by then.
+func (w nodes) statefulSetAfter(name string, pod *corev1.Pod) *appsv1.StatefulSet {
+	w.T.Helper()
+	return envtest.WaitFor(w.T, w.Env, w.NS, name, func(s *appsv1.StatefulSet) bool {
+		if s == nil {
+			return false
+		}
+		if err := w.Client.Get(w.T.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}); !apierrors.IsNotFound(err) {
+			w.T.Errorf("the StatefulSet was made while the bootstrap pod was there: %v", err)
+		}
+		return true
+	})
+}
+
 // The Job has the volume to itself: the StatefulSet comes after its pod is gone.
 func TestBootstrap_JobThenStatefulSet_NeverBoth(t *testing.T) {
 	w := newOperatedWorld(t)
@@ -56,16 +70,7 @@ func TestBootstrap_JobThenStatefulSet_NeverBoth(t *testing.T) {
 	if err := w.Pods.Kill(w.NS, pod.Name, "seid", 0); err != nil {
 		t.Fatal(err)
 	}
-	sts := envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
-		if s == nil {
-			return false
-		}
-		err := w.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{})
-		if !apierrors.IsNotFound(err) {
-			t.Errorf("the StatefulSet was made while the bootstrap pod was there: %v", err)
-		}
-		return true
-	})
+	sts := w.statefulSetAfter("n", pod)
 	w.await("n", settled)
 	envtest.WaitGone[batchv1.Job](t, w.Env, w.NS, "n-bootstrap")
 	if sts.Spec.Template.Spec.Containers[0].Image != "seid:a" {

@@ -1,135 +1,59 @@
 package node
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	domain "github.com/sei-operator/sei-operator/internal/node"
-	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest"
-	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 )
 
-// Sequences around the objects of a node: Jobs, StatefulSets, pods and claims.
-
-// N11, S7: after the bootstrap a step of the node itself fails. The retry goes on there, and no
-// Job is made beside the StatefulSet.
-func TestN11_RetryAfterTheBootstrap_MakesNoJob(t *testing.T) {
-	w := newOperatedWorld(t)
-	w.Create(bootstrapped("n"))
-	pod := w.jobPod("n")
-	w.Sidecars.Program(w.Key("n"), api.ConfigValidate, sidecarsim.Outcome{
-		Error: api.Terminal(api.CodeInternal, errors.New("seid could not be tried")), Times: 1,
-	})
-	mark := w.Recorder.Mark()
-	if err := w.Pods.Kill(w.NS, pod.Name, "seid", 0); err != nil {
-		t.Fatal(err)
-	}
-	n := w.await("n", func(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeFailed })
-	if n.Status.LastPlan.FailedTask != domain.StepConfigValidate || !n.Status.Bootstrapped {
-		t.Fatalf("last plan %+v, bootstrapped %t", n.Status.LastPlan, n.Status.Bootstrapped)
-	}
-	w.edit("n", func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{v1alpha1.AnnotationRetry: "1"} })
-	w.await("n", settled)
-	for _, r := range w.Recorder.Since(mark).Writes().In(w.NS).Of("jobs") {
-		if r.Verb != "delete" {
-			t.Errorf("a Job was made beside the StatefulSet: %+v", r)
-		}
-	}
-	if got := count(w.Sidecars.Submissions(w.Key("n")), api.SnapshotRestore); got != 1 {
-		t.Errorf("the snapshot was restored %d times", got)
-	}
-	w.sound()
-}
-
-// N11, S7: without a bootstrap image the Job goes, and the StatefulSet comes after its pod.
-func TestN11_BootstrapImageRemovedMidway_JobGoesFirst(t *testing.T) {
-	w := newOperatedWorld(t)
-	w.Create(bootstrapped("n"))
-	pod := w.jobPod("n")
-	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.FullNode.Snapshot.BootstrapImage = "" })
-	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
-		if s == nil {
-			return false
-		}
-		if err := w.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}); !apierrors.IsNotFound(err) {
-			t.Errorf("the StatefulSet was made while the bootstrap pod was there: %v", err)
-		}
-		return true
-	})
-	envtest.WaitGone[batchv1.Job](t, w.Env, w.NS, "n-bootstrap")
-	w.await("n", settled)
-	w.sound()
-}
-
-// N16: sidecars that swallow every request cost their own nodes time and no other: a healthy node's
-// edit is done with while they are all still silent.
-func TestN16_BlackHoledSidecars_DoNotHoldUpAHealthyNode(t *testing.T) {
-	w := newOperatedWorld(t)
-	const silent = 35
-	name := func(i int) string { return fmt.Sprintf("silent-%02d", i) }
-	for i := range silent {
-		w.Create(fullNode(name(i)))
-	}
-	w.Create(fullNode("healthy"))
-	for i := range silent {
-		w.await(name(i), settled)
-		pod := &corev1.Pod{}
-		w.Get(name(i)+"-0", pod)
-		w.Sidecars.SetReachable(pod.UID, false)
-	}
-	w.await("healthy", settled)
-	for i := range silent { // every one of them is looked at, in vain
-		w.edit(name(i), func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{"look": "again"} })
-	}
-	w.edit("healthy", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
-	w.await("healthy", settled)
-	for i := range silent {
-		w.await(name(i), func(n *v1alpha1.SeiNode) bool {
-			return is(n, v1alpha1.ConditionSidecarReady, metav1.ConditionUnknown, v1alpha1.ReasonSidecarUnreachable)
-		})
-	}
-	w.sound()
-}
+// Sequences around the objects of a node: StatefulSets, Services and pods.
 
 // N19: a StatefulSet that cannot be adopted is named with the field and the way out, and its pod
 // goes on.
-func TestN19_StatefulSetWithAnotherServiceName_IsNamedAndGoesOn(t *testing.T) {
+func TestN19_StatefulSetThatCannotBeAdopted_IsNamedAndGoesOn(t *testing.T) {
 	w := newWorld(t)
-	labels := map[string]string{v1alpha1.LabelNode: "n"}
-	old := &appsv1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels},
-		Spec: appsv1.StatefulSetSpec{
-			ServiceName: "other", Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "seid", Image: "old"}}}},
-		},
+	for name, c := range map[string]struct {
+		service string
+		labels  map[string]string
+		words   string
+	}{
+		"service":  {"other", nil, `spec.serviceName is "other"`},
+		"selector": {"selector", map[string]string{"app": "sei"}, "spec.selector is app=sei,"},
+	} {
+		labels := map[string]string{v1alpha1.LabelNode: name}
+		maps.Copy(labels, c.labels)
+		w.Create(&appsv1.StatefulSet{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+			Spec: appsv1.StatefulSetSpec{
+				ServiceName: c.service, Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+					Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "seid", Image: "old"}}}},
+			},
+		})
+		old := w.statefulSet(name)
+		pod := w.awaitPod(name+"-0", func(p *corev1.Pod) bool { return p.Status.PodIP != "" })
+		w.RestartOperator()
+		w.Create(fullNode(name))
+		n := w.await(name, func(n *v1alpha1.SeiNode) bool {
+			return is(n, v1alpha1.ConditionPlanInProgress, metav1.ConditionTrue, v1alpha1.ReasonPlanWaiting)
+		})
+		wantMessage(t, n, v1alpha1.ConditionPlanInProgress, c.words)
+		wantMessage(t, n, v1alpha1.ConditionPlanInProgress, "--cascade=orphan")
+		now, sts := &corev1.Pod{}, w.statefulSet(name)
+		w.Get(name+"-0", now)
+		if now.UID != pod.UID || now.DeletionTimestamp != nil || sts.UID != old.UID || sts.Generation != old.Generation {
+			t.Errorf("%s: pod %s became %s, StatefulSet %s of generation %d", name, pod.UID, now.UID, sts.UID, sts.Generation)
+		}
+		w.Delete(old)
+		w.await(name, settled)
 	}
-	w.Create(old)
-	pod := w.awaitPod("n-0", func(p *corev1.Pod) bool { return p.Status.PodIP != "" })
-	w.StartOperator()
-	w.Create(fullNode("n"))
-	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
-		return is(n, v1alpha1.ConditionPlanInProgress, metav1.ConditionTrue, v1alpha1.ReasonPlanWaiting)
-	})
-	wantMessage(t, n, v1alpha1.ConditionPlanInProgress, `spec.serviceName is "other"`)
-	wantMessage(t, n, v1alpha1.ConditionPlanInProgress, "--cascade=orphan")
-	now, sts := &corev1.Pod{}, w.statefulSet("n")
-	w.Get("n-0", now)
-	if now.UID != pod.UID || now.DeletionTimestamp != nil || sts.UID != old.UID || sts.Generation != old.Generation {
-		t.Errorf("pod %s became %s, StatefulSet %s of generation %d", pod.UID, now.UID, sts.UID, sts.Generation)
-	}
-	w.Delete(old)
-	w.await("n", settled)
 }
 
 // N21, S11: a pod with the name and the labels of the node's that somebody else controls is never
@@ -166,36 +90,69 @@ func TestN21_PodThatNobodyOfOursControls_IsNeverDialled(t *testing.T) {
 	}
 }
 
-// V3, S7: a claim that a running node or anybody's pod uses is not taken.
-func TestV3_ImportOfAClaimInUse_IsRefusedUntilItIsFree(t *testing.T) {
+// N18: what somebody added to the StatefulSet's template by hand is taken out again.
+func TestN18_HandEditedTemplate_IsPutBack(t *testing.T) {
 	w := newOperatedWorld(t)
-	first := w.bringUp(fullNode("first"))
-	w.Create(importing("second", "data-first"))
-	w.awaitImport("second", v1alpha1.ReasonPVCInvalid, "first")
+	w.bringUp(fullNode("n"))
+	sts := &appsv1.StatefulSet{}
+	w.Get("n", sts)
+	w.patch(sts, func() {
+		sts.Spec.Template.Labels["added"] = "by-hand"
+		c := &sts.Spec.Template.Spec.Containers[0]
+		c.Env = append(c.Env, corev1.EnvVar{Name: "ADDED", Value: "by hand"})
+		sts.Spec.Template.Spec.Containers = append(sts.Spec.Template.Spec.Containers, corev1.Container{Name: "added", Image: "added:1"})
+	})
+	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
+		template := s.Spec.Template
+		for _, e := range template.Spec.Containers[0].Env {
+			if e.Name == "ADDED" {
+				return false
+			}
+		}
+		return template.Labels["added"] == "" && len(template.Spec.Containers) == 1
+	})
+	svc := &corev1.Service{}
+	w.Get("n", svc)
+	w.patch(svc, func() { svc.Spec.Selector["added"] = "by-hand" })
+	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *corev1.Service) bool { return s.Spec.Selector["added"] == "" })
+	w.await("n", settled)
+}
 
-	w.Create(claim("shared", "2Gi", corev1.ReadWriteOnce))
-	user := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "backup"}, Spec: corev1.PodSpec{
-		Containers: []corev1.Container{{Name: "x", Image: "x"}},
-		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "shared"},
-		}}},
-	}}
-	w.Create(user)
-	w.Create(importing("third", "shared"))
-	w.awaitImport("third", v1alpha1.ReasonPVCInvalid, "in use by pod backup")
-	w.Delete(user)
-	envtest.WaitGone[corev1.Pod](t, w.Env, w.NS, "backup")
-	w.edit("third", func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{"look": "again"} })
-	w.await("third", settled)
+// N18: an update strategy that somebody edited is put back, whatever the API server filled in.
+func TestN18_HandEditedUpdateStrategy_IsPutBack(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(fullNode("n"))
+	sts := w.statefulSet("n")
+	w.patch(sts, func() { sts.Spec.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType })
+	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
+		return s != nil && s.Generation > sts.Generation && s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
+	})
+	w.await("n", settled)
+}
 
-	// Of two that import the same one the older keeps it.
-	w.Create(importing("fourth", "shared"))
-	w.awaitImport("fourth", v1alpha1.ReasonPVCInvalid, "third")
-	if n := w.node("first"); n.UID != first.UID || !settled(n) {
-		t.Errorf("the node that has the claim was disturbed: %+v", n.Status)
+// N20: a StatefulSet that somebody else controls is never deleted, also when it took the name of
+// one that we made.
+func TestN20_ForeignStatefulSetInOurPlace_IsLeftAloneAndNamed(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(fullNode("n"))
+	w.Stop()
+	sts := &appsv1.StatefulSet{}
+	w.Get("n", sts)
+	w.Delete(sts)
+	envtest.WaitGone[appsv1.StatefulSet](t, w.Env, w.NS, "n")
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}
+	w.Create(owner)
+	foreign := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: *sts.Spec.DeepCopy()}
+	foreign.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+	w.Create(foreign)
+	w.StartOperator()
+	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
+		return is(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonSpecInvalid)
+	})
+	wantMessage(t, n, v1alpha1.ConditionSpecValid, "controlled by ConfigMap owner")
+	w.forceReconciles("n", 2)
+	w.Get("n", sts)
+	if sts.UID != foreign.UID || sts.DeletionTimestamp != nil {
+		t.Error("the foreign StatefulSet was touched")
 	}
-	for _, name := range []string{"second", "fourth"} {
-		w.requireNoStatefulSet(name)
-	}
-	w.sound()
 }

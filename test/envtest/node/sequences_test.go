@@ -3,11 +3,11 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -66,37 +66,6 @@ func (w nodes) refuseMempool(size string) {
 		}
 		return nil
 	})
-}
-
-// N1: a key that was swapped under a validator never signs, whether its pod is lost or only
-// its container restarts.
-func TestN1_KeySwappedAndPodLost_DoesNotSign(t *testing.T) {
-	w := newOperatedWorld(t)
-	file, address := consensusKey('p')
-	other, _ := consensusKey('q')
-	signing := secret("signing", v1alpha1.SecretKeySigningKey, file)
-	w.Create(signing)
-	w.Create(secret("nodekey", v1alpha1.SecretKeyNodeKey, nodeKey('n')))
-	w.bringUp(validator("v", "signing", "nodekey"))
-
-	w.patch(signing, func() { signing.Data[v1alpha1.SecretKeySigningKey] = other })
-	w.losePod("v")
-	n := w.await("v", func(n *v1alpha1.SeiNode) bool {
-		return is(n, v1alpha1.ConditionSigningKeyReady, metav1.ConditionFalse, v1alpha1.ReasonKeyChanged)
-	})
-	wantMessage(t, n, v1alpha1.ConditionSigningKeyReady, address)
-	if got := w.Sidecars.Process(w.Key("v")).State; got == api.SeidRunning {
-		t.Error("seid runs with another key")
-	}
-	for _, s := range w.Sidecars.Starts(w.Key("v")) {
-		if s.Address != address {
-			t.Errorf("seid was started with %s, reserved is %s", s.Address, address)
-		}
-	}
-	w.patch(signing, func() { signing.Data[v1alpha1.SecretKeySigningKey] = file })
-	w.losePod("v") // the old key is mounted again
-	w.await("v", settled)
-	w.sound()
 }
 
 // N2: a typo in overrides does not keep a lost pod down.
@@ -304,6 +273,40 @@ func TestN10_OperatorUpgradedDuringAnUpdate_EndsAtItsTarget(t *testing.T) {
 	}
 }
 
+// N10, S6: nor does an operator with another default image throw away a restore that takes hours. It
+// ends, and the node comes up with what it began with.
+func TestN10_OperatorUpgradedDuringARestore_TheRestoreGoesOn(t *testing.T) {
+	w := newOperatedWorld(t)
+	restored := make(chan struct{})
+	w.Sidecars.Program(w.Key("n"), api.SnapshotRestore, sidecarsim.Outcome{Do: func(ctx context.Context, _ sidecarsim.Call) (any, error) {
+		select {
+		case <-restored:
+		case <-ctx.Done():
+		}
+		return nil, ctx.Err()
+	}})
+	n := fullNode("n")
+	n.Spec.FullNode.Snapshot = &v1alpha1.SnapshotSource{S3: &v1alpha1.S3Snapshot{TargetHeight: 100}, RPCServers: []v1alpha1.HostPort{"a:1", "b:1"}}
+	w.Create(n)
+	w.Eventually("the restore to begin", func() bool { return count(w.Sidecars.Submissions(w.Key("n")), api.SnapshotRestore) == 1 })
+	pod := &corev1.Pod{}
+	w.Get("n-0", pod)
+	w.Stop()
+	w.Platform.Images.Sidecar = "sidecar:2"
+	w.StartOperator()
+	w.forceReconciles("n", 2)
+	close(restored)
+	n = w.await("n", settled)
+	now := &corev1.Pod{}
+	w.Get("n-0", now)
+	if got := count(w.Sidecars.Submissions(w.Key("n")), api.SnapshotRestore); got != 1 || now.UID != pod.UID {
+		t.Errorf("the snapshot was restored %d times, pod %s became %s", got, pod.UID, now.UID)
+	}
+	if !is(n, v1alpha1.ConditionNodeUpdateInProgress, metav1.ConditionFalse, v1alpha1.ReasonPendingRestart) {
+		t.Errorf("conditions %+v, want PendingRestart", n.Status.Conditions)
+	}
+}
+
 // N12: the source of the first state is switched while the bring-up hangs on the old one.
 func TestN12_SnapshotSourceSwitchedDuringBringUp_IsSuperseded(t *testing.T) {
 	w := newOperatedWorld(t)
@@ -340,87 +343,32 @@ func TestN13_WebhookRewritesImages_NothingIsUpdated(t *testing.T) {
 	}
 }
 
-// N18: what somebody added to the StatefulSet's template by hand is taken out again.
-func TestN18_HandEditedTemplate_IsPutBack(t *testing.T) {
+// N16: sidecars that swallow every request cost their own nodes time and no other: a healthy node's
+// edit is done with while they are all still silent.
+func TestN16_BlackHoledSidecars_DoNotHoldUpAHealthyNode(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
-	sts := &appsv1.StatefulSet{}
-	w.Get("n", sts)
-	w.patch(sts, func() {
-		sts.Spec.Template.Labels["added"] = "by-hand"
-		c := &sts.Spec.Template.Spec.Containers[0]
-		c.Env = append(c.Env, corev1.EnvVar{Name: "ADDED", Value: "by hand"})
-		sts.Spec.Template.Spec.Containers = append(sts.Spec.Template.Spec.Containers, corev1.Container{Name: "added", Image: "added:1"})
-	})
-	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
-		template := s.Spec.Template
-		for _, e := range template.Spec.Containers[0].Env {
-			if e.Name == "ADDED" {
-				return false
-			}
-		}
-		return template.Labels["added"] == "" && len(template.Spec.Containers) == 1
-	})
-	svc := &corev1.Service{}
-	w.Get("n", svc)
-	w.patch(svc, func() { svc.Spec.Selector["added"] = "by-hand" })
-	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *corev1.Service) bool { return s.Spec.Selector["added"] == "" })
-	w.await("n", settled)
-}
-
-// N18: an update strategy that somebody edited is put back, whatever the API server filled in.
-func TestN18_HandEditedUpdateStrategy_IsPutBack(t *testing.T) {
-	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
-	sts := w.statefulSet("n")
-	w.patch(sts, func() { sts.Spec.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType })
-	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool {
-		return s != nil && s.Generation > sts.Generation && s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
-	})
-	w.await("n", settled)
-}
-
-// N20: a StatefulSet that somebody else controls is never deleted, also when it took the name of
-// one that we made.
-func TestN20_ForeignStatefulSetInOurPlace_IsLeftAloneAndNamed(t *testing.T) {
-	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
-	w.Stop()
-	sts := &appsv1.StatefulSet{}
-	w.Get("n", sts)
-	w.Delete(sts)
-	envtest.WaitGone[appsv1.StatefulSet](t, w.Env, w.NS, "n")
-	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}
-	w.Create(owner)
-	foreign := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: *sts.Spec.DeepCopy()}
-	foreign.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
-	w.Create(foreign)
-	w.StartOperator()
-	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
-		return is(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonSpecInvalid)
-	})
-	wantMessage(t, n, v1alpha1.ConditionSpecValid, "controlled by ConfigMap owner")
-	w.forceReconciles("n", 2)
-	w.Get("n", sts)
-	if sts.UID != foreign.UID || sts.DeletionTimestamp != nil {
-		t.Error("the foreign StatefulSet was touched")
+	const silent = 35
+	name := func(i int) string { return fmt.Sprintf("silent-%02d", i) }
+	for i := range silent {
+		w.Create(fullNode(name(i)))
 	}
-}
-
-// V1: a policy that is set while the node is being brought up, or while no operator runs, holds.
-func TestV1_RetainSetWhileTheOperatorIsDown_KeepsTheClaim(t *testing.T) {
-	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
-	w.Stop()
-	w.edit("n", func(n *v1alpha1.SeiNode) {
-		n.Spec.DataVolume = &v1alpha1.DataVolumeSpec{DeletionPolicy: v1alpha1.VolumeRetain}
-	})
-	w.Delete(w.node("n"))
-	w.StartOperator()
-	envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, "n")
-	claim := &corev1.PersistentVolumeClaim{}
-	w.Get("data-n", claim)
-	if len(claim.OwnerReferences) != 0 {
-		t.Errorf("the claim still belongs to %+v: the garbage collector deletes it", claim.OwnerReferences)
+	w.Create(fullNode("healthy"))
+	for i := range silent {
+		w.await(name(i), settled)
+		pod := &corev1.Pod{}
+		w.Get(name(i)+"-0", pod)
+		w.Sidecars.SetReachable(pod.UID, false)
 	}
+	w.await("healthy", settled)
+	for i := range silent { // every one of them is looked at, in vain
+		w.edit(name(i), func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{"look": "again"} })
+	}
+	w.edit("healthy", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
+	w.await("healthy", settled)
+	for i := range silent {
+		w.await(name(i), func(n *v1alpha1.SeiNode) bool {
+			return is(n, v1alpha1.ConditionSidecarReady, metav1.ConditionUnknown, v1alpha1.ReasonSidecarUnreachable)
+		})
+	}
+	w.sound()
 }
