@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/task"
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
@@ -67,13 +68,18 @@ func TestN21_PodThatNobodyOfOursControls_IsNeverDialled(t *testing.T) {
 			Name: "n-0", Labels: map[string]string{v1alpha1.LabelNode: "n"},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))},
 		},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{
-			{Name: "sidecar", Image: "evil:1", Ports: []corev1.ContainerPort{{ContainerPort: 7777}}}, {Name: "seid", Image: "seid:a"},
-		}},
+		Spec: corev1.PodSpec{
+			InitContainers: []corev1.Container{{
+				Name: "sidecar", Image: "evil:1", RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
+				Ports: []corev1.ContainerPort{{ContainerPort: 7777}},
+			}},
+			Containers: []corev1.Container{{Name: "seid", Image: "seid:a"}},
+		},
 	}
 	w.Create(theirs)
 	w.awaitPod("n-0", func(p *corev1.Pod) bool {
-		return p.Status.PodIP != "" && len(p.Status.ContainerStatuses) == 2 && p.Status.ContainerStatuses[0].State.Running != nil
+		_, running := task.SidecarStarted(p)
+		return running
 	})
 	w.StartOperator()
 	w.Create(fullNode("n"))
