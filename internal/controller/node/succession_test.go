@@ -1,107 +1,49 @@
 package node
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	k8sevents "k8s.io/client-go/tools/events"
-	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
-	"github.com/sei-operator/sei-operator/internal/events"
-	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/peers"
-	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/test/controllertest"
 )
-
-// cluster is an API server with a cache before it that can be late, and reads that can fail.
-type cluster struct {
-	client.Client
-	// late is what the cache shows of the node instead of what is stored; nil for what is.
-	late *v1alpha1.SeiNode
-	// broken fails the reads of StatefulSets.
-	broken error
-	// patches counts the status writes that were stored.
-	patches int
-	clock   *clocktesting.FakePassiveClock
-}
 
 var key = client.ObjectKey{Namespace: "ns", Name: "n"}
 
-func newCluster(t *testing.T, node *v1alpha1.SeiNode) *cluster {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := &cluster{clock: clocktesting.NewFakePassiveClock(passAt)}
-	c.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(node).WithStatusSubresource(node).WithInterceptorFuncs(interceptor.Funcs{
-		SubResourcePatch: func(ctx context.Context, under client.Client, sub string, obj client.Object, p client.Patch, o ...client.SubResourcePatchOption) error {
-			err := under.SubResource(sub).Patch(ctx, obj, p, o...)
-			if err == nil {
-				c.patches++
-			}
-			return err
-		},
-	}).Build()
-	return c
-}
+// cluster is one with a node in it.
+type cluster struct{ *controllertest.Cluster }
 
-// Get implements client.Reader.
-func (c *cluster) Get(ctx context.Context, name client.ObjectKey, obj client.Object, o ...client.GetOption) error {
-	if into, ok := obj.(*v1alpha1.SeiNode); ok && c.late != nil {
-		c.late.DeepCopyInto(into)
-		return nil
-	}
-	if _, ok := obj.(*appsv1.StatefulSet); ok && c.broken != nil {
-		return c.broken
-	}
-	return c.Client.Get(ctx, name, obj, o...)
+func newCluster(t *testing.T, node *v1alpha1.SeiNode) cluster {
+	t.Helper()
+	return cluster{controllertest.New(t, node)}
 }
 
 // stored is the node as the API server has it.
-func (c *cluster) stored(t *testing.T) *v1alpha1.SeiNode {
+func (c cluster) stored(t *testing.T) *v1alpha1.SeiNode {
 	t.Helper()
-	node := &v1alpha1.SeiNode{}
-	if err := c.Client.Get(t.Context(), key, node); err != nil {
-		t.Fatal(err)
-	}
-	return node
+	return controllertest.Stored(t, c.Cluster, key, &v1alpha1.SeiNode{})
 }
 
 // operator is an operator that has just started.
-func (c *cluster) operator(t *testing.T) *Reconciler {
+func (c cluster) operator(t *testing.T) *Reconciler {
 	t.Helper()
-	m, err := metrics.New(prometheus.NewRegistry(), c.clock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := platform.Default()
-	config.Images.Sidecar = "sidecar:1"
 	r := &Reconciler{
-		Client: c, Live: c.Client, Peers: &peers.Resolver{Nodes: c.Client}, Platform: config, Metrics: m, Clock: c.clock,
-		Events: events.NewRecorder(k8sevents.NewFakeRecorder(100)),
+		Client: c, Live: c.Client, Peers: &peers.Resolver{Nodes: c.Client}, Platform: controllertest.Platform(),
+		Metrics: c.Metrics(t), Clock: c.Clock, Events: controllertest.Events(),
 	}
 	r.init()
 	return r
 }
 
-func (c *cluster) reconcile(t *testing.T, r *Reconciler) (ctrl.Result, error) {
+func (c cluster) reconcile(t *testing.T, r *Reconciler) (ctrl.Result, error) {
 	t.Helper()
 	return r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
 }
@@ -115,7 +57,7 @@ func newFullNode() *v1alpha1.SeiNode {
 }
 
 // unpaused makes the node's first plan due. Paused before, it has a status already.
-func (c *cluster) unpaused(t *testing.T) *v1alpha1.SeiNode {
+func (c cluster) unpaused(t *testing.T) *v1alpha1.SeiNode {
 	t.Helper()
 	node := c.stored(t)
 	node.Spec.Paused, node.Generation = false, 2
@@ -137,14 +79,14 @@ func TestA6_SecondReconcileOnALateCache_LeavesThePlanAlone(t *testing.T) {
 	if _, err := c.reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
-	first, writes := c.stored(t), c.patches
+	first, writes := c.stored(t), c.StatusWrites
 	if first.Status.Plan == nil {
 		t.Fatalf("no plan was made: %+v", first.Status)
 	}
-	c.late = before
+	c.Late = before
 	result, err := c.reconcile(t, r)
-	if err != nil || result.RequeueAfter != loop.StaleInterval || c.patches != writes {
-		t.Errorf("the second reconcile ends with %+v, %v and %d writes, want a later look", result, err, c.patches-writes)
+	if err != nil || result.RequeueAfter != loop.StaleInterval || c.StatusWrites != writes {
+		t.Errorf("the second reconcile ends with %+v, %v and %d writes, want a later look", result, err, c.StatusWrites-writes)
 	}
 	if got := c.stored(t).Status.Plan; got == nil || got.ID != first.Status.Plan.ID {
 		t.Errorf("plan %+v, want the first one, %s", got, first.Status.Plan.ID)
@@ -163,15 +105,15 @@ func TestA6_AnotherOperatorOnALateCache_LosesTheRaceQuietly(t *testing.T) {
 	if _, err := c.reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
-	first, writes := c.stored(t), c.patches
-	c.late = before
-	c.clock.SetTime(passAt.Add(time.Minute)) // another plan would have another time
+	first, writes := c.stored(t), c.StatusWrites
+	c.Late = before
+	c.Clock.SetTime(controllertest.At.Add(time.Minute)) // another plan would have another time
 	result, err := c.reconcile(t, c.operator(t))
-	if err != nil || result.RequeueAfter != loop.StaleInterval || c.patches != writes {
-		t.Errorf("the loser ends with %+v, %v and %d writes", result, err, c.patches-writes)
+	if err != nil || result.RequeueAfter != loop.StaleInterval || c.StatusWrites != writes {
+		t.Errorf("the loser ends with %+v, %v and %d writes", result, err, c.StatusWrites-writes)
 	}
-	if got := c.stored(t); got.ResourceVersion != first.ResourceVersion || got.Status.Plan.ID != first.Status.Plan.ID {
-		t.Errorf("plan %s became %s", first.Status.Plan.ID, got.Status.Plan.ID)
+	if got := c.stored(t); got.ResourceVersion != first.ResourceVersion || got.Status.Plan == nil || got.Status.Plan.ID != first.Status.Plan.ID {
+		t.Errorf("plan %+v, want the first one, %s", got.Status.Plan, first.Status.Plan.ID)
 	}
 }
 
@@ -187,14 +129,20 @@ func TestN14_ReadFailsWhileAFailedNodeIsEdited_TheEditIsTakenUpLater(t *testing.
 		t.Fatal(err)
 	}
 	r := c.operator(t)
-	c.broken = errors.New("the connection was reset")
-	if _, err := c.reconcile(t, r); !errors.Is(err, c.broken) {
+	reset := errors.New("the connection was reset")
+	c.OnGet = func(obj client.Object) error {
+		if _, ok := obj.(*appsv1.StatefulSet); ok {
+			return reset
+		}
+		return nil
+	}
+	if _, err := c.reconcile(t, r); !errors.Is(err, reset) {
 		t.Fatalf("the failure is not retried: %v", err)
 	}
 	if got := c.stored(t).Status; got.ObservedGeneration != 1 || got.Phase != v1alpha1.NodeFailed {
 		t.Errorf("generation %d was observed, phase %s", got.ObservedGeneration, got.Phase)
 	}
-	c.broken = nil
+	c.OnGet = nil
 	if _, err := c.reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
@@ -208,11 +156,11 @@ func TestN14_ReadFailsWhileAFailedNodeIsEdited_TheEditIsTakenUpLater(t *testing.
 func TestN17_RestoredStorage_IsBelievedInTheEnd(t *testing.T) {
 	c := newCluster(t, newFullNode())
 	r := c.operator(t)
-	began := c.clock.Now()
+	began := c.Clock.Now()
 	if _, err := c.reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if c.patches == 0 {
+	if c.StatusWrites == 0 {
 		t.Fatal("nothing was written")
 	}
 	// Restored, the API server has the object as it was before our write, and so has the cache.
@@ -222,7 +170,7 @@ func TestN17_RestoredStorage_IsBelievedInTheEnd(t *testing.T) {
 		after time.Duration
 		late  bool
 	}{{0, true}, {2*time.Second - 1, true}, {2 * time.Second, false}} {
-		c.clock.SetTime(began.Add(passed.after))
+		c.Clock.SetTime(began.Add(passed.after))
 		result, err := c.reconcile(t, r)
 		if late := result.RequeueAfter == loop.StaleInterval; err != nil || late != passed.late {
 			t.Fatalf("after %s the cache counts as late: %t, %v", passed.after, late, err)
