@@ -27,6 +27,8 @@ type Request struct {
 	Type api.TaskType
 	// Status that was answered; 0 while there is no answer.
 	Status int
+	// GivenUp: the caller has gone without an answer.
+	GivenUp bool
 }
 
 // Fault is how a sidecar misbehaves towards its callers.
@@ -110,6 +112,7 @@ func (p *process) misbehave(w http.ResponseWriter, r *http.Request, fault Fault,
 	switch {
 	case fault.Hang:
 		<-r.Context().Done()
+		p.all.setGivenUp(index)
 	case fault.Garbage:
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, "<html>it works!</html>")
@@ -163,6 +166,23 @@ func (s *Sidecars) setStatus(index, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests[index].Status = status
+}
+
+func (s *Sidecars) setGivenUp(index int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests[index].GivenUp = true
+}
+
+// Hanging counts the requests whose callers wait for an answer at this moment.
+func (s *Sidecars) Hanging() int {
+	n := 0
+	for _, r := range s.Requests("") {
+		if r.Status == 0 && !r.GivenUp {
+			n++
+		}
+	}
+	return n
 }
 
 // Requests are the requests a node's sidecars got, in order; an empty node
