@@ -45,6 +45,11 @@ func (s Setter) Unknown(conditionType, reason, message string) {
 	Set(s.list, s.generation, s.now, conditionType, metav1.ConditionUnknown, reason, message)
 }
 
+// Set sets a condition to any status.
+func (s Setter) Set(conditionType string, status metav1.ConditionStatus, reason, message string) {
+	Set(s.list, s.generation, s.now, conditionType, status, reason, message)
+}
+
 // Status sets a condition to True or False.
 func (s Setter) Status(conditionType string, value bool, reason, message string) {
 	if value {

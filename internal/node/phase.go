@@ -18,3 +18,13 @@ func Phase(status *v1alpha1.SeiNodeStatus) v1alpha1.SeiNodePhase {
 		return v1alpha1.NodePending
 	}
 }
+
+// phase says how far the node got in its life.
+func (r *report) phase() { r.enter(Phase(r.status)) }
+
+// enter notes a phase, and since when it is the node's.
+func (r *report) enter(phase v1alpha1.SeiNodePhase) {
+	if r.status.Phase != phase {
+		r.status.Phase, r.status.PhaseTransitionTime = phase, seconds(r.Now)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -15,15 +14,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
-// ConfigParams is what a configuration task keeps in its plan: which configuration it
-// has written. The configuration itself goes to the sidecar only.
-type ConfigParams struct {
-	ConfigHash string `json:"configHash"`
-}
-
 // noteConfig records in the plan which configuration a task writes.
 func noteConfig(env *Env, task *v1alpha1.PlannedTask) error {
-	raw, err := json.Marshal(ConfigParams{ConfigHash: env.Config.Hash()})
+	raw, err := json.Marshal(domain.ConfigParams{ConfigHash: env.Config.Hash()})
 	if err != nil {
 		return fmt.Errorf("encoding parameters: %w", err)
 	}
@@ -42,31 +35,13 @@ func configApplyParams(_ context.Context, env *Env, task *v1alpha1.PlannedTask) 
 	return params, nil
 }
 
-// WrittenConfig is the configuration that a plan's last complete config-apply has written;
-// empty when there is none.
-func WrittenConfig(p *v1alpha1.TaskPlan) string {
-	if p == nil {
-		return ""
-	}
-	for _, t := range slices.Backward(p.Tasks) {
-		if t.Type != domain.StepConfigApply || t.Status != v1alpha1.TaskComplete || t.Params == nil {
-			continue
-		}
-		var params ConfigParams
-		if json.Unmarshal(t.Params.Raw, &params) == nil {
-			return params.ConfigHash
-		}
-	}
-	return ""
-}
-
 // markReadyParams say what the gate is opened for, so that it stays closed if anything else is
 // there by then: another configuration, another key.
 func markReadyParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	if env.level() < api.LevelNode {
 		return nil, nil
 	}
-	expect := wire.Expectation{ConfigHash: WrittenConfig(env.Node.Status.Plan)}
+	expect := wire.Expectation{ConfigHash: domain.WrittenConfig(env.Node.Status.Plan)}
 	if expect.ConfigHash == "" {
 		expect.ConfigHash = env.Document.Home.ConfigHash
 	}

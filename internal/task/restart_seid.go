@@ -66,7 +66,7 @@ func restartNeedless(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) 
 func restartSeidParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	var params wire.RestartSeid
 	if env.level() >= api.LevelNode {
-		params.ConfigHash = WrittenConfig(env.Node.Status.Plan)
+		params.ConfigHash = domain.WrittenConfig(env.Node.Status.Plan)
 	}
 	ready := PodCondition(env.Observed.Pod, corev1.PodReady) == corev1.ConditionTrue
 	if drain := render.RestartFarewell(env.Node); drain > 0 && ready && env.level() >= api.LevelFarewell {

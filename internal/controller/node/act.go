@@ -53,7 +53,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 // mayAdvance reports whether the active plan runs on in this pass. After an impostor was
 // deleted it waits for the next one, which starts from what is there then.
 func (s *scope) mayAdvance() bool {
-	return s.activePlan() != nil && s.decision.Action != domain.Hold && !s.facts.ImpostorDeleted
+	return s.activePlan() != nil && s.decision.Action != domain.Hold && !s.found.ImpostorDeleted
 }
 
 func (r *Reconciler) env(s *scope) *task.Env {
@@ -61,7 +61,7 @@ func (r *Reconciler) env(s *scope) *task.Env {
 		Client: r.Client, Live: r.Live,
 		Node: s.node, Observed: &s.objects, Document: s.document, LookError: s.lookError, Render: s.input, StatefulSet: s.statefulSet, Config: s.config,
 		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Wrote: r.writes.Wrote, Deleted: r.writes.Deleted,
-		WebhookAdds: &r.webhookAdds, Facts: &s.facts,
+		WebhookAdds: &r.webhookAdds, Facts: &s.found,
 	}
 	if active := s.activePlan(); active != nil {
 		env.Target = active.Target
@@ -90,8 +90,8 @@ func (r *Reconciler) dropPlan(ctx context.Context, s *scope) {
 // pin records in the plan which template it has applied: the operator may render another one
 // by the time the pod is replaced.
 func (s *scope) pin() {
-	if active := s.activePlan(); active != nil && active.Target != nil && s.facts.AppliedTemplate != "" {
-		active.Target.PodTemplateHash = s.facts.AppliedTemplate
+	if active := s.activePlan(); active != nil && active.Target != nil && s.found.AppliedTemplate != "" {
+		active.Target.PodTemplateHash = s.found.AppliedTemplate
 	}
 }
 
@@ -119,7 +119,7 @@ func (s *scope) mayHaveStatefulSet() bool {
 	if s.observed.Job != nil && isOwned(s.observed.Job, s.node) {
 		return false
 	}
-	return s.facts.Identity != nil || initialized(s.node)
+	return s.found.Identity != nil || domain.Initialized(&s.node.Status)
 }
 
 func isOwned(obj metav1.Object, node *v1alpha1.SeiNode) bool { return metav1.IsControlledBy(obj, node) }
@@ -143,7 +143,7 @@ func (r *Reconciler) repair(ctx context.Context, s *scope, env *task.Env) error 
 			return fmt.Errorf("keeping the volume claim in shape: %s", o.Message)
 		}
 	}
-	if !initialized(s.node) {
+	if !domain.Initialized(&s.node.Status) {
 		return nil
 	}
 	if err := task.SyncService(ctx, env); err != nil {

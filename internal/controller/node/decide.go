@@ -3,7 +3,6 @@ package node
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -11,15 +10,14 @@ import (
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/seid/config"
-	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/task"
 )
 
 // decide works out what is wanted and asks the domain what to do about it.
 func (r *Reconciler) decide(s *scope) {
 	s.target = r.targetOf(s)
+	s.facts = s.domainFacts()
 	s.decision = domain.Decide(domain.Input{
-		Facts: s.domainFacts(), Target: s.target, Plan: s.activePlan(), Last: s.node.Status.LastPlan, Now: s.now,
+		Facts: s.facts, Target: s.target, Plan: s.activePlan(), Last: s.node.Status.LastPlan, Now: s.now,
 	})
 	s.comeBackIn(s.decision.RecheckAfter)
 }
@@ -68,48 +66,6 @@ func (s *scope) renderTemplate(t *domain.Target) {
 func describe(spec *v1alpha1.SeiNodeSpec) string {
 	mode, _ := domain.ModeOf(spec) // one that is not known is a problem of the template
 	return fmt.Sprintf("%s of %s", mode.Words, spec.ChainID)
-}
-
-// domainFacts reduces what was seen to what decisions are made on.
-func (s *scope) domainFacts() domain.Facts {
-	o := &s.observed
-	f := domain.Facts{
-		Initialized: initialized(s.node), Bootstrapped: s.node.Status.Bootstrapped,
-		Claim: o.Claim != nil, Service: o.Service != nil, Job: s.jobState(),
-		Document: s.document, Remembered: s.document != nil && s.document.APILevel < api.LevelNode,
-	}
-	if o.StatefulSet != nil && o.StatefulSet.DeletionTimestamp == nil {
-		f.StatefulSet = buildOf(o.StatefulSet.Spec.Template.Annotations, o.StatefulSet.Spec.Template.Spec)
-	}
-	if pod := o.Pod; pod != nil && pod.DeletionTimestamp == nil && !task.IsBootstrapPod(pod) && o.IsNodesPod(s.node, pod) {
-		f.Pod = buildOf(pod.Annotations, pod.Spec)
-	}
-	return f
-}
-
-func buildOf(annotations map[string]string, spec corev1.PodSpec) *domain.Build {
-	return &domain.Build{
-		Image:        render.SeidImage(spec),
-		SidecarImage: render.SidecarImage(spec),
-		TemplateHash: render.TemplateHash(annotations),
-		SpecHash:     render.SpecHash(annotations),
-		Restart:      render.RestartValue(annotations),
-	}
-}
-
-// jobState judges the bootstrap Job by the image it runs. One that has failed is of no use to
-// another plan; the plan that waits for it has to see its failure first.
-func (s *scope) jobState() domain.JobState {
-	job, source := s.observed.Job, s.node.Spec.Snapshot()
-	switch {
-	case job == nil || !isOwned(job, s.node):
-		return domain.NoJob
-	case source == nil || source.BootstrapImage != render.SeidImage(job.Spec.Template.Spec) || job.DeletionTimestamp != nil,
-		task.JobFailed(job) && s.activePlan() == nil:
-		return domain.JobOutdated
-	default:
-		return domain.JobCurrent
-	}
 }
 
 // sidecarImage is the sidecar image of a rendered pod.

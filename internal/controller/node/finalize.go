@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -56,14 +55,8 @@ func (r *Reconciler) finalize(ctx context.Context, node *v1alpha1.SeiNode) (ctrl
 }
 
 func (r *Reconciler) reportTerminating(ctx context.Context, node *v1alpha1.SeiNode) error {
-	before, snapshot, now := node.DeepCopy(), r.status.New(node), r.Clock.Now()
-	if node.Status.Phase != v1alpha1.NodeTerminating {
-		t := metav1.NewTime(now.Truncate(time.Second))
-		node.Status.Phase, node.Status.PhaseTransitionTime = v1alpha1.NodeTerminating, &t
-	}
-	node.Status.ObservedGeneration = node.Generation
-	set := conditions.For(&node.Status.Conditions, node.Generation, now)
-	set.False(v1alpha1.ConditionReady, v1alpha1.ReasonTerminating, "the node is being deleted: waiting for its pod to stop")
+	before, snapshot := node.DeepCopy(), r.status.New(node)
+	node.Status = *domain.ReportTerminating(node, r.Clock.Now())
 	result, err := snapshot.Patch(ctx, r.Client, node)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/metrics"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -184,13 +185,7 @@ func (r *Reconciler) observeSidecar(ctx context.Context, s *scope) {
 func recall(document *api.Node, node *v1alpha1.SeiNode) {
 	document.Home.ConfigHash = node.Status.ConfigHash
 	document.Home.Validation = &api.Validation{Valid: true}
-	if initialized(node) {
+	if domain.Initialized(&node.Status) {
 		document.Home.Stage = api.HomeSynced
 	}
-}
-
-// initialized reports whether the node was brought up before. Older operators knew the phase
-// alone.
-func initialized(node *v1alpha1.SeiNode) bool {
-	return node.Status.InitializedAt != nil || node.Status.Phase == v1alpha1.NodeRunning
 }

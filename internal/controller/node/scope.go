@@ -45,12 +45,15 @@ type scope struct {
 	// obstacle is why the node's objects cannot be kept in shape.
 	obstacle error
 
+	// facts are what the decision was made on.
+	facts    domain.Facts
 	decision domain.Decision
 	// seen: observe has read all there is to read.
 	seen bool
 	// objects are the objects after the pass has acted.
-	objects  task.Objects
-	facts    task.Facts
+	objects task.Objects
+	// found is what steps and repairs found out.
+	found    task.Facts
 	progress plan.Progress
 	// finished is the plan that ended in this pass.
 	finished *v1alpha1.TaskPlan
@@ -67,7 +70,7 @@ func (r *Reconciler) newScope(node *v1alpha1.SeiNode) *scope {
 		now:      r.Clock.Now(),
 		snapshot: r.status.New(node),
 		input:    render.Input{Node: node, Platform: r.Platform, SidecarSubjects: r.SidecarSubjects},
-		facts:    task.Facts{Identity: node.Status.StatefulSet.DeepCopy(), ConsensusAddress: node.Status.ConsensusAddress},
+		found:    task.Facts{Identity: node.Status.StatefulSet.DeepCopy(), ConsensusAddress: node.Status.ConsensusAddress},
 	}
 }
 
@@ -89,9 +92,4 @@ func (s *scope) result() ctrl.Result {
 }
 
 // activePlan is the plan under way; nil when there is none.
-func (s *scope) activePlan() *v1alpha1.TaskPlan {
-	if p := s.node.Status.Plan; p != nil && p.Phase == v1alpha1.PlanActive {
-		return p
-	}
-	return nil
-}
+func (s *scope) activePlan() *v1alpha1.TaskPlan { return domain.ActivePlan(&s.node.Status) }

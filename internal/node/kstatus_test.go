@@ -1,4 +1,4 @@
-package node
+package node_test
 
 import (
 	"testing"
@@ -30,21 +30,18 @@ func kstatusOf(t *testing.T, node *v1alpha1.SeiNode) *status.Result {
 func TestKstatus_EveryState(t *testing.T) {
 	for _, c := range states {
 		t.Run(c.name, func(t *testing.T) {
-			s := c.reported()
-			if s.err == nil { // as report does
-				s.node.Status.ObservedGeneration = s.node.Generation
-			}
-			got := kstatusOf(t, s.node)
+			p := c.reported()
+			got := kstatusOf(t, p.Node)
 			if got.Status.String() != c.kstatus {
 				t.Errorf("%s (%s), want %s", got.Status, got.Message, c.kstatus)
 			}
-			ready := conditions.Is(s.node.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
-			if got.Status == status.CurrentStatus && (!ready || s.node.Status.ObservedGeneration != s.node.Generation) {
-				t.Errorf("current although Ready is %t at generation %d of %d", ready, s.node.Status.ObservedGeneration, s.node.Generation)
+			ready := conditions.Is(p.Node.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
+			if got.Status == status.CurrentStatus && (!ready || p.Node.Status.ObservedGeneration != p.Node.Generation) {
+				t.Errorf("current although Ready is %t at generation %d of %d", ready, p.Node.Status.ObservedGeneration, p.Node.Generation)
 			}
 			// An edit that nobody has looked at is never current, whatever was true before it.
-			s.node.Generation++
-			if got := kstatusOf(t, s.node); got.Status == status.CurrentStatus {
+			p.Node.Generation++
+			if got := kstatusOf(t, p.Node); got.Status == status.CurrentStatus {
 				t.Error("current right after an edit")
 			}
 		})
@@ -53,12 +50,11 @@ func TestKstatus_EveryState(t *testing.T) {
 
 // A SeiNode that no operator has seen has no status at all. Conditions appear with the first pass.
 func TestKstatus_FirstPass_IsInProgressAtOnce(t *testing.T) {
-	s := settledPass()
-	newNode(s)
-	s.node.Status, s.again = v1alpha1.SeiNodeStatus{}, true
-	s.deriveConditions()
-	s.node.Status.ObservedGeneration = s.node.Generation
-	if got := kstatusOf(t, s.node); got.Status != status.InProgressStatus {
+	p := settledPass()
+	newNode(p)
+	p.Node.Status, p.Again = v1alpha1.SeiNodeStatus{}, true
+	report(p)
+	if got := kstatusOf(t, p.Node); got.Status != status.InProgressStatus {
 		t.Errorf("%s: %s", got.Status, got.Message)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
-	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/plan"
 )
 
 // inputCondition is a condition about something the user hands in, and the tasks that
@@ -25,7 +25,7 @@ type inputCondition struct {
 var inputConditions = []inputCondition{
 	{
 		conditionType: v1alpha1.ConditionImportPVCReady,
-		tasks:         []string{domain.StepEnsureDataPVC},
+		tasks:         []string{StepEnsureDataPVC},
 		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.ImportedClaim() != "" },
 		validated:     v1alpha1.ReasonPVCValidated,
 		notReady:      v1alpha1.ReasonPVCNotReady,
@@ -33,7 +33,7 @@ var inputConditions = []inputCondition{
 	},
 	{
 		conditionType: v1alpha1.ConditionSigningKeyReady,
-		tasks:         []string{domain.StepValidateSigningKey, domain.StepReserveConsensusKey},
+		tasks:         []string{StepValidateSigningKey, StepReserveConsensusKey},
 		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.SigningKeySecret() != "" },
 		validated:     v1alpha1.ReasonSigningKeyValidated,
 		notReady:      v1alpha1.ReasonSigningKeyNotReady,
@@ -41,7 +41,7 @@ var inputConditions = []inputCondition{
 	},
 	{
 		conditionType: v1alpha1.ConditionNodeKeyReady,
-		tasks:         []string{domain.StepValidateNodeKey},
+		tasks:         []string{StepValidateNodeKey},
 		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.NodeKeySecret() != "" },
 		validated:     v1alpha1.ReasonNodeKeyValidated,
 		notReady:      v1alpha1.ReasonNodeKeyNotReady,
@@ -49,7 +49,7 @@ var inputConditions = []inputCondition{
 	},
 	{
 		conditionType: v1alpha1.ConditionOperatorKeyringReady,
-		tasks:         []string{domain.StepValidateOperatorKeyring},
+		tasks:         []string{StepValidateOperatorKeyring},
 		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.OperatorKeyringSecret() != nil },
 		validated:     v1alpha1.ReasonOperatorKeyringValidated,
 		notReady:      v1alpha1.ReasonOperatorKeyringNotReady,
@@ -57,32 +57,32 @@ var inputConditions = []inputCondition{
 	},
 }
 
-// inputConditions speaks of the inputs whose tasks ran in this pass. What an earlier
+// inputs speaks of the inputs whose tasks ran in this pass. What an earlier
 // pass found stays: an input that was checked is in use.
-func (s *scope) inputConditions(set conditions.Setter) {
+func (r *report) inputs() {
 	for _, c := range inputConditions {
-		if !c.applies(&s.node.Spec) {
-			set.False(c.conditionType, v1alpha1.ReasonNotApplicable, "")
+		if !c.applies(&r.Node.Spec) {
+			r.set.False(c.conditionType, v1alpha1.ReasonNotApplicable, "")
 			continue
 		}
-		status, reason, message, known := c.judge(s)
+		status, reason, message, known := c.judge(&r.Progress)
 		if known {
-			conditions.Set(&s.node.Status.Conditions, s.node.Generation, s.now, c.conditionType, status, reason, message)
-		} else if old := conditions.Get(s.node.Status.Conditions, c.conditionType); old == nil || old.Reason == v1alpha1.ReasonNotApplicable {
-			set.Unknown(c.conditionType, c.notReady, "not checked yet")
+			r.set.Set(c.conditionType, status, reason, message)
+		} else if old := conditions.Get(r.status.Conditions, c.conditionType); old == nil || old.Reason == v1alpha1.ReasonNotApplicable {
+			r.set.Unknown(c.conditionType, c.notReady, "not checked yet")
 		}
 	}
 }
 
 // judge looks at the condition's steps: one that waits for the user speaks; otherwise the last
 // one decides, if it ran.
-func (c inputCondition) judge(s *scope) (status metav1.ConditionStatus, reason, message string, known bool) {
+func (c inputCondition) judge(progress *plan.Progress) (status metav1.ConditionStatus, reason, message string, known bool) {
 	for _, t := range c.tasks {
-		if o, ran := s.progress.Outcome(t); ran && o.IsWait() && slices.Contains(c.waits, o.Reason) {
+		if o, ran := progress.Outcome(t); ran && o.IsWait() && slices.Contains(c.waits, o.Reason) {
 			return metav1.ConditionFalse, o.Reason, o.Message, true
 		}
 	}
-	if last, ran := s.progress.Outcome(c.tasks[len(c.tasks)-1]); ran && last.IsDone() {
+	if last, ran := progress.Outcome(c.tasks[len(c.tasks)-1]); ran && last.IsDone() {
 		return metav1.ConditionTrue, c.validated, "", true
 	}
 	return "", "", "", false

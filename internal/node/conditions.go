@@ -1,0 +1,100 @@
+package node
+
+import (
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+// conditions sets every condition of the node. All of them are always there. A condition that
+// the pass has learnt nothing about keeps what it said: that is all that an earlier one is read
+// for.
+func (r *report) conditions() {
+	r.paused()
+	r.specValid()
+	r.planInProgress()
+	r.updateInProgress()
+	r.sidecarReady()
+	r.inputs()
+	r.readiness()
+	r.progressing()
+}
+
+func (r *report) paused() {
+	if r.Node.Spec.Paused {
+		r.set.True(v1alpha1.ConditionPaused, v1alpha1.ReasonPaused, "spec.paused is set: the pod is stopped and plans stand still")
+		return
+	}
+	r.set.False(v1alpha1.ConditionPaused, v1alpha1.ReasonNotPaused, "")
+}
+
+func (r *report) specValid() {
+	reason, problem := r.specProblem()
+	switch {
+	case problem != "":
+		r.set.False(v1alpha1.ConditionSpecValid, reason, problem)
+	case r.Err == nil:
+		r.set.True(v1alpha1.ConditionSpecValid, v1alpha1.ReasonSpecValid, "")
+	case conditions.Get(r.status.Conditions, v1alpha1.ConditionSpecValid) == nil:
+		r.set.Unknown(v1alpha1.ConditionSpecValid, v1alpha1.ReasonSpecInvalid, r.Err.Error())
+	}
+}
+
+// specProblem is what is wrong with the spec beyond what admission sees.
+func (r *report) specProblem() (reason, problem string) {
+	if reason, problem = r.notActedOn(); problem == "" && r.VolumeProblem != "" {
+		return v1alpha1.ReasonSpecInvalid, r.VolumeProblem
+	}
+	return reason, problem
+}
+
+// notActedOn is what keeps the spec from coming into force. A volume that cannot be resized does
+// not: the node runs what is asked for on the volume that it has.
+func (r *report) notActedOn() (reason, problem string) {
+	switch {
+	case r.Target.TemplateProblem != "":
+		return v1alpha1.ReasonSpecInvalid, r.Target.TemplateProblem
+	case r.Target.ConfigProblem != "" && Initialized(r.status):
+		return v1alpha1.ReasonSpecInvalid, r.Target.ConfigProblem + "; the node keeps its last good configuration"
+	case r.Target.ConfigProblem != "":
+		return v1alpha1.ReasonSpecInvalid, r.Target.ConfigProblem
+	case r.Obstacle != "":
+		return v1alpha1.ReasonSpecInvalid, r.Obstacle
+	}
+	if refused := r.Facts.Refused(r.Target.ConfigHash); refused != "" {
+		return v1alpha1.ReasonConfigRefused, "seid refuses the configuration that spec.overrides asks for: " + refused +
+			"; the node keeps its last good configuration. Correct spec.overrides, or set the annotation " + v1alpha1.AnnotationRetry + " to try again"
+	}
+	return "", ""
+}
+
+// sidecarReady speaks of the start gate as this pass saw or left it.
+func (r *report) sidecarReady() {
+	if !Initialized(r.status) || r.Node.Spec.Paused {
+		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonNotApplicable, "")
+		return
+	}
+	opened, ran := r.Progress.Outcome(StepMarkReady)
+	document := r.Facts.Document
+	switch {
+	case r.Err != nil:
+		return
+	case ran && opened.IsDone():
+		r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarReady, "")
+	case !r.SidecarRuns:
+		r.set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar is not running")
+	case document == nil:
+		r.set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar does not answer")
+	case document.Gate.State == api.GateOpen && document.Gate.Refusal != "":
+		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonStartRefused, document.Gate.Refusal)
+	case document.Gate.State == api.GateOpen:
+		r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarReady, "")
+	case document.Gate.State == api.GateHeld:
+		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonGateHeld, "an operation holds the start gate closed")
+	case r.Decision.HeldBack != "":
+		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarNotReady, r.Decision.HeldBack)
+	default:
+		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarNotReady,
+			"the sidecar holds the start gate closed: its process is new, and the operator opens the gate")
+	}
+}

@@ -1,0 +1,102 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+// inSync speaks of the node as it runs. The kubelet's readiness probe asks the sidecar, which
+// asks the chain; why a node is not in sync is told by the sidecar's document.
+func (r *report) inSync() verdict {
+	pod := r.Pod
+	switch {
+	case r.Node.Spec.Paused:
+		return no(v1alpha1.ReasonPaused, "the pod is stopped by spec.paused")
+	case r.status.Phase == v1alpha1.NodeFailed:
+		return no(v1alpha1.ReasonInitFailed, failedAdvice(r.status.LastPlan))
+	}
+	if v, stopped := r.chainStopped(); stopped {
+		return v
+	}
+	if pod != nil && pod.Trouble.Reason != "" {
+		return no(pod.Trouble.Reason, pod.Trouble.Message)
+	}
+	if !Initialized(r.status) {
+		return no(v1alpha1.ReasonInitializing, "")
+	}
+	v := pod.readiness()
+	if v.reason == v1alpha1.ReasonPodPending && r.PodObstacle != "" {
+		v.message = r.PodObstacle
+	}
+	if v.reason == v1alpha1.ReasonNotInSync || v.reason == v1alpha1.ReasonPodNotReady && !pod.Leaving {
+		return r.explain(v)
+	}
+	return v
+}
+
+// syncReasons maps what the sidecar says of a node to the reason of a condition.
+var syncReasons = map[api.SyncState]string{
+	api.SyncStarting:      v1alpha1.ReasonStartingUp,
+	api.SyncReplaying:     v1alpha1.ReasonReplaying,
+	api.SyncStateSyncing:  v1alpha1.ReasonStateSyncing,
+	api.SyncCatchingUp:    v1alpha1.ReasonCatchingUp,
+	api.SyncBehind:        v1alpha1.ReasonBehind,
+	api.SyncNoPeers:       v1alpha1.ReasonNoPeers,
+	api.SyncNoBlocks:      v1alpha1.ReasonNoBlocks,
+	api.SyncHalted:        v1alpha1.ReasonHalted,
+	api.SyncUpgradeNeeded: v1alpha1.ReasonUpgradeNeeded,
+	api.SyncNotAnswering:  v1alpha1.ReasonNotAnswering,
+}
+
+// explain replaces what the pod shows by what the sidecar knows.
+func (r *report) explain(v verdict) verdict {
+	d := r.Facts.Document
+	if d == nil || d.APILevel < api.LevelNode {
+		return v
+	}
+	if d.Gate.Refusal != "" && d.Seid.State != api.SeidRunning {
+		return no(v1alpha1.ReasonStartRefused, "seid is not started: "+d.Gate.Refusal)
+	}
+	if d.Sync.Draining {
+		return no(v1alpha1.ReasonDraining, "seid is draining before a restart")
+	}
+	if reason, ok := syncReasons[d.Sync.State]; ok {
+		return no(reason, "seid is not in sync: "+d.Sync.Message)
+	}
+	if d.Gate.State != api.GateOpen {
+		return no(v1alpha1.ReasonGateClosed, "seid waits behind the start gate")
+	}
+	return v
+}
+
+// chainStopped speaks of a node that stopped because of its chain. The kubelet sees a container
+// that ends again and again; that is not the trouble.
+func (r *report) chainStopped() (verdict, bool) {
+	d := r.Facts.Document
+	if d == nil || !Initialized(r.status) {
+		return verdict{}, false
+	}
+	switch d.Sync.State {
+	case api.SyncUpgradeNeeded:
+		message := "seid stopped: " + d.Sync.Message
+		if exit := d.Seid.LastExit; exit != nil && exit.Upgrade != nil {
+			message = fmt.Sprintf("seid stopped: the chain needs upgrade %s from height %d on; set spec.image to one that has it",
+				exit.Upgrade.Name, exit.Upgrade.Height)
+		}
+		return no(v1alpha1.ReasonUpgradeNeeded, message), true
+	case api.SyncHalted:
+		return no(v1alpha1.ReasonHalted, "seid stopped: "+d.Sync.Message), true
+	default:
+		return verdict{}, false
+	}
+}
+
+func failedAdvice(last *v1alpha1.PlanSummary) string {
+	message := "the node could not be brought up"
+	if last != nil {
+		message = failureWords(last)
+	}
+	return message + ". Change the spec, or set the annotation " + v1alpha1.AnnotationRetry + " to any new value, to try again"
+}

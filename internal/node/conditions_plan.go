@@ -1,0 +1,96 @@
+package node
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/plan"
+)
+
+func (r *report) planInProgress() {
+	status := &r.Node.Status
+	p := status.Plan
+	switch {
+	case p != nil:
+		reason, message := planWords(p)
+		r.set.True(v1alpha1.ConditionPlanInProgress, reason, message)
+	case status.LastPlan == nil || status.LastPlan.Outcome == v1alpha1.OutcomeSuperseded:
+		r.set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonNoPlan, "")
+	case status.LastPlan.Outcome == v1alpha1.OutcomeFailed:
+		r.set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanFailed, failureWords(status.LastPlan))
+	default:
+		r.set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanComplete, status.LastPlan.Reason)
+	}
+}
+
+// planWords says where a plan is, in words that only change when it moves on.
+func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
+	t, index := plan.Current(p)
+	if t == nil {
+		return v1alpha1.ReasonPlanRunning, p.Reason
+	}
+	message = fmt.Sprintf("%s: task %d/%d %s", p.Reason, index+1, len(p.Tasks), t.Type)
+	if t.Message == "" && t.Error == "" {
+		return v1alpha1.ReasonPlanRunning, message
+	}
+	switch {
+	case t.Message != "":
+		message += ": " + t.Message
+	default:
+		message += fmt.Sprintf(": attempt %d follows: %s", t.Attempt, t.Error)
+	}
+	if t.StartedAt != nil {
+		message += ", since " + t.StartedAt.UTC().Format(time.RFC3339)
+	}
+	return v1alpha1.ReasonPlanWaiting, message
+}
+
+func failureWords(last *v1alpha1.PlanSummary) string {
+	return fmt.Sprintf("%s failed at task %s: %s", last.Reason, last.FailedTask, last.Error)
+}
+
+func (r *report) updateInProgress() {
+	status := &r.Node.Status
+	last := status.LastPlan
+	switch {
+	case status.Plan != nil && IsUpdate(status.Plan.Reason):
+		r.set.True(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpdateStarted, status.Plan.Message)
+	case last != nil && IsUpdate(last.Reason) && last.Outcome == v1alpha1.OutcomeFailed:
+		r.set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpdateFailed, failureWords(last))
+	case r.Decision.PendingRestart != "":
+		r.set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonPendingRestart, r.Decision.PendingRestart)
+	case last != nil && IsUpdate(last.Reason) && last.Outcome == v1alpha1.OutcomeComplete:
+		r.set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpdateComplete, "")
+	case r.Err == nil:
+		r.set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpToDate, "")
+	}
+}
+
+// progressing sets the two conditions by which tools tell work in progress from work that does
+// not go on by itself (kstatus).
+func (r *report) progressing() {
+	if r.Err != nil {
+		return
+	}
+	reason, problem := r.specProblem()
+	active := r.activePlan()
+	switch {
+	case r.Node.Spec.Paused:
+		r.set.False(v1alpha1.ConditionStalled, v1alpha1.ReasonPaused, "")
+	case problem != "":
+		r.set.True(v1alpha1.ConditionStalled, reason, problem)
+	case r.Decision.HeldBack != "" && len(r.Decision.Missing) > 0 && active == nil:
+		r.set.True(v1alpha1.ConditionStalled, v1alpha1.ReasonHeldBack, r.Decision.HeldBack)
+	default:
+		r.set.False(v1alpha1.ConditionStalled, v1alpha1.ReasonProgressing, "")
+	}
+	switch {
+	case active != nil && !r.Node.Spec.Paused:
+		r.set.True(v1alpha1.ConditionReconciling, active.Reason, active.Message)
+	case r.Again:
+		r.set.True(v1alpha1.ConditionReconciling, v1alpha1.ReasonProgressing, "")
+	default:
+		r.set.False(v1alpha1.ConditionReconciling, v1alpha1.ReasonNoPlan, "")
+	}
+}

@@ -1,0 +1,87 @@
+package node
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+)
+
+// verdict is the status of a condition with its reason and message.
+type verdict struct {
+	status          metav1.ConditionStatus
+	reason, message string
+}
+
+func no(reason, message string) verdict { return verdict{metav1.ConditionFalse, reason, message} }
+
+// readiness sets InSync, how the node stands to its chain, and Ready, which also wants the
+// spec's generation to be in force.
+func (r *report) readiness() {
+	if ready := conditions.Get(r.status.Conditions, v1alpha1.ConditionReady); ready != nil && !r.Read {
+		r.unseen(ready)
+		return
+	}
+	inSync := r.inSync()
+	ready := inSync
+	if inSync.status == metav1.ConditionTrue {
+		if reason, message := r.notInForce(); reason != "" {
+			ready = no(reason, message)
+		}
+	}
+	r.setVerdict(v1alpha1.ConditionInSync, inSync)
+	r.setVerdict(v1alpha1.ConditionReady, ready)
+}
+
+// unseen leaves what was said of a node that could not be looked at, except that it runs a spec
+// which nobody has read.
+func (r *report) unseen(ready *metav1.Condition) {
+	if ready.Status == metav1.ConditionTrue && r.status.ObservedGeneration != r.Node.Generation {
+		r.setVerdict(v1alpha1.ConditionReady, no(v1alpha1.ReasonOutOfDate, unseenSpec))
+	}
+}
+
+const unseenSpec = "the node is in sync, but the newest spec has not been looked at yet"
+
+func (r *report) setVerdict(conditionType string, v verdict) {
+	r.set.Set(conditionType, v.status, v.reason, v.message)
+}
+
+// notInForce says why the node does not run what its spec asks for; empty when it does.
+func (r *report) notInForce() (reason, message string) {
+	if r.Err != nil && r.status.ObservedGeneration != r.Node.Generation {
+		return v1alpha1.ReasonOutOfDate, unseenSpec
+	}
+	if reason, problem := r.notActedOn(); problem != "" {
+		return reason, "the node is in sync on an earlier spec: " + problem
+	}
+	if p := r.activePlan(); p != nil && p.Reason != ReasonPeersChanged {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but not all that the spec asks for is in force yet: " + p.Message
+	}
+	if r.Ended != nil && r.Ended.Phase == v1alpha1.PlanFailed {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but not all that the spec asks for is in force: " + failureWords(r.status.LastPlan)
+	}
+	if r.Pod.Build.SpecHash != r.Target.SpecHash && r.Err == nil {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but its pod does not run what the spec asks for yet"
+	}
+	if r.Err == nil && !SameSpecConfig(r.status.ConfigHash, r.Target.ConfigHash) {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the configuration that the spec asks for is not on its volume yet"
+	}
+	if r.Facts.Document == nil {
+		return r.lastOutOfDate()
+	}
+	if len(r.Facts.Document.Seid.RestartDue) > 0 {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but seid has to restart for the configuration that the spec asks for"
+	}
+	return "", ""
+}
+
+// lastOutOfDate is what was said before the sidecar fell silent, unless a plan has ended well
+// since: only the sidecar knows whether seid still has to restart.
+func (r *report) lastOutOfDate() (reason, message string) {
+	ready, last := conditions.Get(r.status.Conditions, v1alpha1.ConditionReady), r.status.LastPlan
+	if ready == nil || ready.Reason != v1alpha1.ReasonOutOfDate || last == nil || last.Outcome == v1alpha1.OutcomeComplete {
+		return "", ""
+	}
+	return ready.Reason, ready.Message
+}

@@ -1,0 +1,60 @@
+package node
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// Pod is what a node's pod, or that of its bootstrap Job, shows of itself.
+type Pod struct {
+	Build Build
+	// Bootstrap: it belongs to the bootstrap Job.
+	Bootstrap bool
+	// Leaving: it is being deleted.
+	Leaving bool
+	// Ready: its readiness probe succeeds.
+	Ready bool
+	// Lost: its kubelet has fallen silent.
+	Lost bool
+	// KubernetesNode is where it was scheduled to.
+	KubernetesNode string
+	// Pending: not all of its containers have started yet.
+	Pending bool
+	// Unschedulable says why no Kubernetes node takes it; empty when one does.
+	Unschedulable string
+	// SidecarRuns: its sidecar can be dialled.
+	SidecarRuns bool
+	// SeidStarted: seid has passed the start gate.
+	SeidStarted bool
+	// Trouble is what keeps a container from starting or staying up.
+	Trouble Trouble
+}
+
+// Trouble is a reason of condition Ready, with its message. The zero value is none.
+type Trouble struct{ Reason, Message string }
+
+// readiness is the readiness of a running node whose containers are not in trouble.
+func (p *Pod) readiness() verdict {
+	switch {
+	case p == nil:
+		return no(v1alpha1.ReasonPodPending, "there is no pod; the StatefulSet controller makes one")
+	case p.Lost:
+		return verdict{metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown,
+			fmt.Sprintf("Kubernetes node %s does not answer, so nobody knows whether the pod runs", p.KubernetesNode)}
+	case p.Leaving:
+		return no(v1alpha1.ReasonPodNotReady, "the pod is being replaced")
+	case p.Ready:
+		return verdict{metav1.ConditionTrue, v1alpha1.ReasonInSync, ""}
+	case p.Pending && p.Unschedulable != "":
+		return no(v1alpha1.ReasonPodPending, "the pod cannot be scheduled: "+p.Unschedulable)
+	case p.Pending:
+		return no(v1alpha1.ReasonPodPending, "the pod is starting")
+	case p.SeidStarted:
+		return no(v1alpha1.ReasonNotInSync, "seid is running but not in sync")
+	default:
+		return no(v1alpha1.ReasonPodNotReady, "seid is starting")
+	}
+}

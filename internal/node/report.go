@@ -1,0 +1,163 @@
+package node
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/plan"
+)
+
+// Pass is what one pass over a node saw, decided and did.
+type Pass struct {
+	// Node carries the stored status, except for the plan, which is as the pass left it.
+	Node *v1alpha1.SeiNode
+	Now  time.Time
+	// Err is why the pass could not end; nil when it did.
+	Err error
+	// Read: all there is to read was read. If not, what is said of pod and chain stays.
+	Read bool
+
+	Facts    Facts
+	Target   Target
+	Decision Decision
+	// Progress is what the calls of steps came to.
+	Progress plan.Progress
+	// Ended is the plan that ended in this pass; nil when none did.
+	Ended *v1alpha1.TaskPlan
+	// Again: another pass follows at once.
+	Again bool
+
+	// Pod is the node's pod as the pass left it; nil when there is none.
+	Pod *Pod
+	// PodObstacle says why there is no pod although there should be one.
+	PodObstacle string
+	// SidecarRuns: there is a sidecar that could answer.
+	SidecarRuns bool
+	// Peers are the peers as far as they could be resolved.
+	Peers []string
+	// Endpoint is where the node can be reached once it was brought up.
+	Endpoint v1alpha1.NodeEndpoint
+
+	// StatefulSet is the StatefulSet that is the node's now.
+	StatefulSet *v1alpha1.ObjectIdentity
+	// ConsensusAddress is the address that is reserved for the node.
+	ConsensusAddress string
+	// Bootstrapped: the bootstrap Job has reached its height in this pass.
+	Bootstrapped bool
+	// Obstacle is why the node's objects cannot be kept in shape; empty when they can.
+	Obstacle string
+	// VolumeProblem says why the volume could not be resized; empty when it could.
+	VolumeProblem string
+}
+
+// report is a status in the making.
+type report struct {
+	*Pass
+	status *v1alpha1.SeiNodeStatus
+	set    conditions.Setter
+}
+
+// Report derives a node's status from a pass.
+func Report(p *Pass) *v1alpha1.SeiNodeStatus {
+	r := newReport(p)
+	r.facts()
+	r.phase()
+	r.conditions()
+	if p.Err == nil {
+		// An edit that could not be looked at yet is not observed.
+		r.status.ObservedGeneration = p.Node.Generation
+	}
+	return r.status
+}
+
+// ReportTerminating derives the status of a node that is being deleted.
+func ReportTerminating(node *v1alpha1.SeiNode, now time.Time) *v1alpha1.SeiNodeStatus {
+	r := newReport(&Pass{Node: node, Now: now})
+	r.enter(v1alpha1.NodeTerminating)
+	r.status.ObservedGeneration = node.Generation
+	r.set.False(v1alpha1.ConditionReady, v1alpha1.ReasonTerminating, "the node is being deleted: waiting for its pod to stop")
+	return r.status
+}
+
+func newReport(p *Pass) *report {
+	status := p.Node.Status.DeepCopy()
+	return &report{Pass: p, status: status, set: conditions.For(&status.Conditions, p.Node.Generation, p.Now)}
+}
+
+// facts writes what the node is made of and runs now.
+func (r *report) facts() {
+	status := r.status
+	status.StatefulSet = r.StatefulSet
+	status.ConsensusAddress = r.ConsensusAddress
+	status.Bootstrapped = status.Bootstrapped || r.Bootstrapped
+	if r.Err == nil || len(r.Peers) > 0 {
+		status.ResolvedPeers = r.Peers
+	}
+	if d := r.Facts.Document; d != nil && d.Home.NodeID != "" {
+		status.NodeID = d.Home.NodeID
+	}
+	// A pod whose sidecar runs has both images on its node; before that it only tries to.
+	if pod := r.Pod; pod != nil && pod.SidecarRuns && r.SidecarRuns && !pod.Bootstrap {
+		status.CurrentImage = pod.Build.Image
+		status.CurrentSidecarImage = pod.Build.SidecarImage
+		status.PodTemplateHash = pod.Build.TemplateHash
+	}
+	status.ConfigHash = r.configHash()
+	if status.InitializedAt == nil && (Initialized(status) || r.broughtUp()) {
+		status.InitializedAt = seconds(r.Now)
+	}
+	if status.InitializedAt != nil {
+		endpoint := r.Endpoint
+		status.Endpoint = &endpoint
+	}
+}
+
+// configHash is the configuration on the node's volume: what this pass has written, what the
+// sidecar told, or what was known before.
+func (r *report) configHash() string {
+	current := r.activePlan()
+	if r.Ended != nil {
+		current = r.Ended
+	}
+	for _, step := range r.Progress.Steps {
+		if step.Task.Type == StepConfigApply && step.Outcome.IsDone() {
+			return WrittenConfig(current)
+		}
+	}
+	if d := r.Facts.Document; d != nil {
+		return d.Home.ConfigHash
+	}
+	return r.status.ConfigHash
+}
+
+// broughtUp reports whether the plan that ended in this pass has opened the gate of the node's
+// own pod.
+func (r *report) broughtUp() bool {
+	return r.Ended != nil && r.Ended.Phase == v1alpha1.PlanComplete && plan.Find(r.Ended, StepMarkReady) != nil
+}
+
+// activePlan is the plan under way; nil when there is none.
+func (r *report) activePlan() *v1alpha1.TaskPlan { return ActivePlan(r.status) }
+
+// ActivePlan is the plan under way; nil when there is none.
+func ActivePlan(status *v1alpha1.SeiNodeStatus) *v1alpha1.TaskPlan {
+	if p := status.Plan; p != nil && p.Phase == v1alpha1.PlanActive {
+		return p
+	}
+	return nil
+}
+
+// Initialized reports whether a node was brought up before. Older operators knew the phase
+// alone.
+func Initialized(status *v1alpha1.SeiNodeStatus) bool {
+	return status.InitializedAt != nil || status.Phase == v1alpha1.NodeRunning
+}
+
+// seconds is a time as a status keeps it.
+func seconds(t time.Time) *metav1.Time {
+	s := metav1.NewTime(t.Truncate(time.Second))
+	return &s
+}
