@@ -22,8 +22,10 @@ func (p *PerMode[T]) forRole(role string) *T {
 		return p.Validator
 	case v1alpha1.RoleSeed:
 		return p.Seed
-	default:
+	case v1alpha1.RoleNode:
 		return p.FullNode
+	default:
+		return nil
 	}
 }
 
