@@ -88,7 +88,9 @@ func (d Declaration) Namespaced() bool {
 var longBuckets = []float64{1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400}
 
 const (
-	resultNotes = "`noop` means that the status is what it was and nothing was sent, `conflict` that someone else wrote first. " +
+	resultNotes = "A reconcile makes a few passes while there is something to do and one at rest; " +
+		"every pass counts once, at its end, so `changed` is the number of status writes. " +
+		"`noop` means that the status is what it was and nothing was sent, `conflict` that someone else wrote first. " +
 		"A settled object counts only `noop`. All four begin at 0 when the object is first seen."
 	kindNotes       = "`kind` is the owner of the plan. "
 	ageNotes        = "Computed at each scrape from the time in the object's status, so a restart of the operator changes nothing. "
@@ -110,7 +112,7 @@ func ofNodes() []Declaration {
 	return []Declaration{
 		{
 			Name: NameNodeStatusPatches, Type: Counter, Labels: []string{labelNamespace, labelName, labelResult},
-			Help: "Ends of SeiNode reconciles by what became of the status.", Notes: resultNotes,
+			Help: "Passes over a SeiNode by what became of the status.", Notes: resultNotes,
 			Values: values{labelResult: resultValues},
 		}, {
 			Name: NameSidecarProbes, Type: Counter, Labels: []string{labelNamespace, labelOutcome},
@@ -151,7 +153,7 @@ func ofFleets() []Declaration {
 	return []Declaration{
 		{
 			Name: NameDeploymentStatusPatches, Type: Counter, Labels: []string{labelNamespace, labelName, labelResult},
-			Help: "Ends of SeiNodeDeployment reconciles by what became of the status.", Notes: resultNotes,
+			Help: "Passes over a SeiNodeDeployment by what became of the status.", Notes: resultNotes,
 			Values: values{labelResult: resultValues},
 		}, {
 			Name: NameFleetNodes, Type: Gauge, Labels: []string{labelNamespace, labelName, labelState},
