@@ -20,6 +20,9 @@ func applyService(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 
 // SyncService applies the node's headless Service if it differs from what is wanted.
 func SyncService(ctx context.Context, env *Env) error {
+	if live := env.Observed.Service; live != nil && env.InShape.known(env.Node, live) {
+		return nil
+	}
 	want := render.Service(env.Render)
 	if live := env.Observed.Service; live != nil {
 		if ok, _ := render.Covers(want, live); ok {

@@ -47,11 +47,11 @@ func ClaimIsOurs(node *v1alpha1.SeiNode, claim *corev1.PersistentVolumeClaim) bo
 // SyncClaim applies the node's own claim: it makes it, and it makes it larger when
 // the spec asks for more. A refusal to grow is reported and does not stop the node.
 func SyncClaim(ctx context.Context, env *Env) plan.Outcome {
+	if live := env.Observed.Claim; live != nil && env.InShape.known(env.Node, live) {
+		return plan.Done("")
+	}
 	want := render.DataClaim(env.Render)
 	if live := env.Observed.Claim; live != nil {
-		if ok, _ := render.Covers(want, live); ok && !metav1.IsControlledBy(live, env.Node) {
-			return plan.Done("")
-		}
 		// All but the size is fixed once the claim is there.
 		if live.Spec.StorageClassName != nil {
 			want.Spec.WithStorageClassName(*live.Spec.StorageClassName)
@@ -60,6 +60,7 @@ func SyncClaim(ctx context.Context, env *Env) plan.Outcome {
 			(*want.Spec.Resources.Requests)[corev1.ResourceStorage] = *have
 		}
 		if ok, _ := render.Covers(want, live); ok && !metav1.IsControlledBy(live, env.Node) {
+			env.InShape.note(env.Node, live)
 			return plan.Done("")
 		}
 	}

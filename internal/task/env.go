@@ -34,9 +34,9 @@ type Env struct {
 	LookError error
 	// Render is the input of the renderers.
 	Render render.Input
-	// StatefulSet is what the node's StatefulSet shall be. It is rendered once
-	// for all and only read; what is sent to the API server is a copy.
-	StatefulSet *appsv1ac.StatefulSetApplyConfiguration
+	// StatefulSet renders what the node's StatefulSet shall be, once for all. It is only
+	// read; what is sent to the API server is a copy.
+	StatefulSet func() (*appsv1ac.StatefulSetApplyConfiguration, error)
 	// Config is the configuration the node shall have.
 	Config render.Config
 	// Sidecar talks to the sidecar of the observed pod; nil while there is none.
@@ -50,6 +50,8 @@ type Env struct {
 	Deleted func(client.Object)
 	// WebhookAdds is what the API server adds to a StatefulSet's template by itself.
 	WebhookAdds *WebhookAdds
+	// InShape is which objects need not be compared again.
+	InShape *InShape
 	// Facts collects what the report needs to know.
 	Facts *Facts
 }

@@ -23,6 +23,7 @@ import (
 func putBackTemplate(ctx context.Context, env *Env, live *appsv1.StatefulSet, want *appsv1ac.StatefulSetApplyConfiguration) error {
 	added := render.Additions(want.Spec.Template, &live.Spec.Template)
 	if len(added) == 0 || env.WebhookAdds.expected(live.UID, added) {
+		env.InShape.note(env.Node, live)
 		return nil
 	}
 	after := live.DeepCopy()
@@ -71,6 +72,7 @@ func putBackSelector(ctx context.Context, env *Env, live *corev1.Service, want m
 		}
 	}
 	if len(added) == 0 {
+		env.InShape.note(env.Node, live)
 		return nil
 	}
 	after := live.DeepCopy()

@@ -48,7 +48,7 @@ func TestSyncStatefulSet_WebhookAddsItAgain_IsLeftInPeaceAfterOneWrite(t *testin
 		}
 		r.Observed.StatefulSet = r.seen(t)
 	}
-	if len(r.writes) != 2 || len(r.seen(t).Spec.Template.Spec.Containers) != len(r.StatefulSet.Spec.Template.Spec.Containers) {
+	if len(r.writes) != 2 || len(r.seen(t).Spec.Template.Spec.Containers) != len(r.live.Spec.Template.Spec.Containers) {
 		t.Errorf("writes %v, containers %+v", r.writes, r.seen(t).Spec.Template.Spec.Containers)
 	}
 }

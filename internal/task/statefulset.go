@@ -59,10 +59,22 @@ func SyncStatefulSet(ctx context.Context, env *Env, policy TemplatePolicy) error
 	if tracked != nil && tracked.UID != live.UID {
 		return removeImpostor(ctx, env, live)
 	}
-	if err := mayAdopt(env, live); err != nil {
+	if policy == KeepTemplate && env.InShape.known(env.Node, live) {
+		env.Facts.Identity = identityOf(live)
+		return nil
+	}
+	want, err := env.StatefulSet()
+	if err != nil {
 		return err
 	}
-	return keepInShape(ctx, env, live, policy)
+	if err := mayAdopt(env, live, want.Spec); err != nil {
+		return err
+	}
+	return keepInShape(ctx, env, live, want, policy)
+}
+
+func identityOf(live *appsv1.StatefulSet) *v1alpha1.ObjectIdentity {
+	return &v1alpha1.ObjectIdentity{Name: live.Name, UID: live.UID}
 }
 
 // recreate makes a StatefulSet again that was deleted behind our back. The cache may
@@ -86,7 +98,11 @@ func recreate(ctx context.Context, env *Env, policy TemplatePolicy) error {
 }
 
 func create(ctx context.Context, env *Env) error {
-	return apply(ctx, env, env.StatefulSet)
+	want, err := env.StatefulSet()
+	if err != nil {
+		return err
+	}
+	return apply(ctx, env, want)
 }
 
 // removeImpostor deletes exactly the object that was seen and forgets the recorded
@@ -106,8 +122,7 @@ func removeImpostor(ctx context.Context, env *Env, live *appsv1.StatefulSet) err
 
 // mayAdopt accepts what we control, and what nobody controls if it selects our pods. Fields
 // that cannot be changed have to be as we would make them.
-func mayAdopt(env *Env, live *appsv1.StatefulSet) error {
-	want := env.StatefulSet.Spec
+func mayAdopt(env *Env, live *appsv1.StatefulSet, want *appsv1ac.StatefulSetSpecApplyConfiguration) error {
 	orphan := fmt.Sprintf("kubectl delete statefulset %s --cascade=orphan keeps its pod, and the operator makes the StatefulSet anew", live.Name)
 	switch selector := live.Spec.Selector; {
 	case selector == nil || selector.MatchLabels[v1alpha1.LabelNode] != env.Node.Name:
@@ -125,15 +140,16 @@ func mayAdopt(env *Env, live *appsv1.StatefulSet) error {
 
 // keepInShape applies only if something we own differs. The comparison is of what we
 // would send, so defaults of the API server never look like a difference.
-func keepInShape(ctx context.Context, env *Env, live *appsv1.StatefulSet, policy TemplatePolicy) error {
-	want := env.StatefulSet
+func keepInShape(
+	ctx context.Context, env *Env, live *appsv1.StatefulSet, want *appsv1ac.StatefulSetApplyConfiguration, policy TemplatePolicy,
+) error {
 	if policy == KeepTemplate && !sameTemplate(want, live) {
 		var err error
 		if want, err = withLiveTemplate(want, live); err != nil {
 			return err
 		}
 	}
-	env.Facts.Identity = &v1alpha1.ObjectIdentity{Name: live.Name, UID: live.UID}
+	env.Facts.Identity = identityOf(live)
 	// Who wrote which field is most of the object, and nothing to compare.
 	bare := *live
 	bare.ManagedFields = nil
@@ -187,6 +203,6 @@ func apply(ctx context.Context, env *Env, rendered *appsv1ac.StatefulSetApplyCon
 	}
 	env.Observed.StatefulSet = made
 	env.Wrote(made)
-	env.Facts.Identity = &v1alpha1.ObjectIdentity{Name: made.Name, UID: made.UID}
+	env.Facts.Identity = identityOf(made)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -26,6 +27,10 @@ type rig struct {
 	live *appsv1.StatefulSet
 	// writes are the patches and applies that were sent.
 	writes []string
+	// want is what is rendered.
+	want *appsv1ac.StatefulSetApplyConfiguration
+	// renders counts how often what is wanted was asked for.
+	renders int
 	// mutate is what a webhook does to every StatefulSet that is written.
 	mutate func(*appsv1.StatefulSet)
 }
@@ -68,13 +73,17 @@ func newRig(t *testing.T, change func(*appsv1.StatefulSet)) *rig {
 			return c.Apply(ctx, obj, o...)
 		},
 	}).Build()
-	r.live = live
+	r.live, r.want = live, want
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
 		t.Fatal(err)
 	}
 	r.Env = &Env{
-		Client: c, Live: c, Node: in.Node, Observed: &Objects{StatefulSet: live}, Render: in, StatefulSet: want,
-		Facts: &Facts{}, WebhookAdds: &WebhookAdds{}, Wrote: func(client.Object) {}, Deleted: func(client.Object) {},
+		Client: c, Live: c, Node: in.Node, Observed: &Objects{StatefulSet: live}, Render: in,
+		StatefulSet: func() (*appsv1ac.StatefulSetApplyConfiguration, error) {
+			r.renders++
+			return r.want, nil
+		},
+		Facts: &Facts{}, WebhookAdds: &WebhookAdds{}, InShape: &InShape{}, Wrote: func(client.Object) {}, Deleted: func(client.Object) {},
 	}
 	return r
 }
@@ -153,7 +162,7 @@ func TestSyncStatefulSet_ForeignOneInThePlaceOfOurs_IsNotDeleted(t *testing.T) {
 func superseded(t *testing.T) (r *rig, before string) {
 	t.Helper()
 	r = newRig(t, func(*appsv1.StatefulSet) {})
-	if err := apply(t.Context(), r.Env, r.StatefulSet); err != nil {
+	if err := apply(t.Context(), r.Env, r.want); err != nil {
 		t.Fatal(err)
 	}
 	r.Node.Spec.Image = "seid:new"
@@ -162,7 +171,7 @@ func superseded(t *testing.T) (r *rig, before string) {
 		t.Fatal(err)
 	}
 	before = render.TemplateHash(r.seen(t).Spec.Template.Annotations)
-	r.StatefulSet, r.Observed.StatefulSet, r.writes = next, nil, nil
+	r.want, r.Observed.StatefulSet, r.writes = next, nil, nil
 	return r, before
 }
 
@@ -173,7 +182,7 @@ func TestApplyStatefulSet_CacheIsLate_AppliesTheNewTemplate(t *testing.T) {
 	if o := applyStatefulSet(t.Context(), r.Env, nil); !o.IsDone() {
 		t.Fatalf("outcome %+v", o)
 	}
-	want := render.TemplateHash(r.StatefulSet.Spec.Template.Annotations)
+	want := render.TemplateHash(r.want.Spec.Template.Annotations)
 	if got := render.TemplateHash(r.seen(t).Spec.Template.Annotations); got != want || r.Facts.AppliedTemplate != want || len(r.writes) != 1 {
 		t.Errorf("template %s, noted %s, want %s; writes %v", got, r.Facts.AppliedTemplate, want, r.writes)
 	}
@@ -191,4 +200,37 @@ func TestSyncStatefulSet_KeepTemplateWithALateCache_KeepsIt(t *testing.T) {
 	if got := render.TemplateHash(r.seen(t).Spec.Template.Annotations); got != before {
 		t.Errorf("template %s became %s", before, got)
 	}
+}
+
+// A node at rest is looked at every half minute; what has not changed is not rendered and compared
+// again, and whatever has changed is.
+func TestSyncStatefulSet_NothingChanged_IsNotComparedAgain(t *testing.T) {
+	r := newRig(t, func(*appsv1.StatefulSet) {})
+	look := func(want int, after string) {
+		t.Helper()
+		r.renders, r.Facts.Identity = 0, nil
+		r.Observed.StatefulSet = r.seen(t)
+		if err := SyncStatefulSet(t.Context(), r.Env, KeepTemplate); err != nil {
+			t.Fatal(err)
+		}
+		if r.renders != want || r.Facts.Identity == nil || r.Facts.Identity.UID != "sts" {
+			t.Errorf("%s: rendered %d times, want %d; identity %+v", after, r.renders, want, r.Facts.Identity)
+		}
+	}
+	look(1, "first look")
+	look(0, "nothing changed")
+	r.Node.ResourceVersion = "2"
+	look(1, "the node changed")
+	look(0, "nothing changed since")
+	edited := r.seen(t)
+	edited.Spec.Template.Labels["added"] = "by-hand"
+	if err := r.Client.Update(t.Context(), edited); err != nil {
+		t.Fatal(err)
+	}
+	look(1, "the StatefulSet was edited by hand")
+	if got := r.seen(t).Spec.Template.Labels["added"]; got != "" || len(r.writes) != 1 {
+		t.Errorf("label %q stays after %v", got, r.writes)
+	}
+	look(1, "our own write is looked at once")
+	look(0, "nothing changed since that")
 }

@@ -36,7 +36,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		}
 	}
 	env := r.env(s)
-	if s.statefulSet != nil && s.mayHaveStatefulSet() {
+	if s.target.TemplateProblem == "" && s.mayHaveStatefulSet() {
 		if err := r.repair(ctx, s, env); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (r *Reconciler) env(s *scope) *task.Env {
 		Client: r.Client, Live: r.Live,
 		Node: s.node, Observed: &s.objects, Document: s.document, LookError: s.lookError, Render: s.input, StatefulSet: s.statefulSet, Config: s.config,
 		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Wrote: r.writes.Wrote, Deleted: r.writes.Deleted,
-		WebhookAdds: &r.webhookAdds, Facts: &s.found,
+		WebhookAdds: &r.webhookAdds, InShape: &r.inShape, Facts: &s.found,
 	}
 	if active := s.activePlan(); active != nil {
 		env.Target = active.Target

@@ -40,7 +40,7 @@ func (r *Reconciler) targetOf(s *scope) domain.Target {
 			t.Snapshot = domain.BucketSnapshot
 		}
 	}
-	s.renderTemplate(&t)
+	r.templates.of(s.node, s.renderTemplate).into(&t)
 	if err := config.CheckOverrides(spec.Overrides); err != nil {
 		t.ConfigProblem = fmt.Sprintf("spec.overrides: %v", err)
 		return t
@@ -50,16 +50,14 @@ func (r *Reconciler) targetOf(s *scope) domain.Target {
 	return t
 }
 
-func (s *scope) renderTemplate(t *domain.Target) {
-	sts, err := render.StatefulSet(s.input)
+// renderTemplate renders the node's pod template, for what decisions depend on.
+func (s *scope) renderTemplate() template {
+	sts, err := s.statefulSet()
 	if err != nil {
-		t.TemplateProblem = err.Error()
-		return
+		return template{problem: err.Error()}
 	}
-	s.statefulSet = sts
-	template := sts.Spec.Template
-	t.SidecarImage = sidecarImage(template.Spec)
-	t.PodTemplateHash, t.SpecHash = render.TemplateHash(template.Annotations), render.SpecHash(template.Annotations)
+	pod := sts.Spec.Template
+	return template{sidecarImage: sidecarImage(pod.Spec), hash: render.TemplateHash(pod.Annotations), specHash: render.SpecHash(pod.Annotations)}
 }
 
 // describe says what a node is.

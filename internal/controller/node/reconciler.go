@@ -75,6 +75,9 @@ type Reconciler struct {
 	writes   loop.Writes
 	// webhookAdds is what webhooks add to StatefulSets, which nobody can take out again.
 	webhookAdds task.WebhookAdds
+	// inShape and templates spare a node at rest from being rendered and compared at every look.
+	inShape   task.InShape
+	templates templates
 	// podless is since when a node's pod is missing.
 	podless loop.Sightings
 }
@@ -146,4 +149,6 @@ func (r *Reconciler) forget(req ctrl.Request) {
 	r.passing.Forget(req.NamespacedName)
 	r.podless.Forget(req.NamespacedName)
 	r.looks.forget(req.NamespacedName)
+	r.inShape.Forget(req.NamespacedName)
+	r.templates.forget(req.NamespacedName)
 }

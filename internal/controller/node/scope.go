@@ -1,6 +1,7 @@
 package node
 
 import (
+	"sync"
 	"time"
 
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -37,9 +38,8 @@ type scope struct {
 	sidecarStarted bool
 
 	input render.Input
-	// statefulSet is what the node's StatefulSet shall be; nil when it cannot be
-	// rendered.
-	statefulSet *appsv1ac.StatefulSetApplyConfiguration
+	// statefulSet renders what the node's StatefulSet shall be, once.
+	statefulSet func() (*appsv1ac.StatefulSetApplyConfiguration, error)
 	config      render.Config
 	target      domain.Target
 	// obstacle is why the node's objects cannot be kept in shape.
@@ -64,13 +64,15 @@ type scope struct {
 }
 
 func (r *Reconciler) newScope(node *v1alpha1.SeiNode) *scope {
+	input := render.Input{Node: node, Platform: r.Platform, SidecarSubjects: r.SidecarSubjects}
 	return &scope{
-		node:     node,
-		before:   node.DeepCopy(),
-		now:      r.Clock.Now(),
-		snapshot: r.status.New(node),
-		input:    render.Input{Node: node, Platform: r.Platform, SidecarSubjects: r.SidecarSubjects},
-		found:    task.Facts{Identity: node.Status.StatefulSet.DeepCopy(), ConsensusAddress: node.Status.ConsensusAddress},
+		node:        node,
+		before:      node.DeepCopy(),
+		now:         r.Clock.Now(),
+		snapshot:    r.status.New(node),
+		input:       input,
+		statefulSet: sync.OnceValues(func() (*appsv1ac.StatefulSetApplyConfiguration, error) { return render.StatefulSet(input) }),
+		found:       task.Facts{Identity: node.Status.StatefulSet.DeepCopy(), ConsensusAddress: node.Status.ConsensusAddress},
 	}
 }
 
