@@ -179,16 +179,18 @@ func TestConclude_GoodRun_EndsWell(t *testing.T) {
 
 func TestConclude_MissedAims_AreNamedAndFailTheCheck(t *testing.T) {
 	for name, spoil := range map[string]func(*Run){
-		"all nodes done":                           func(r *Run) { r.Load.AllDone = 20.1 },
-		"first node done":                          func(r *Run) { r.Load.FirstDone = 2.1 },
-		"writes per node when settled":             func(r *Run) { r.Load.Settled.Writes = 5001 },
-		"reads per node":                           func(r *Run) { r.Load.Settled.Reads = 1 },
-		"writes per minute at rest":                func(r *Run) { r.Rest.Requests.Writes = 1 },
-		"cold start: writes":                       func(r *Run) { r.Restart.Requests.Writes = 1 },
-		"change while down":                        func(r *Run) { r.Restart.ChangeToDelete = 2.1 },
-		"slow pod: sidecar up to mark-ready, 99 %": func(r *Run) { r.Replace.MarkReady.P99 = 0.6 },
-		"beside a hanging sidecar":                 func(r *Run) { r.Hang.Without.Median, r.Hang.With.Median = 0.2, 0.5 },
-		"operator memory, peak":                    func(r *Run) { r.Memory.Peak = 151 },
+		"all nodes done":                              func(r *Run) { r.Load.AllDone = 20.1 },
+		"first node done":                             func(r *Run) { r.Load.FirstDone = 2.1 },
+		"writes per node when settled":                func(r *Run) { r.Load.Settled.Writes = 5001 },
+		"reads per node":                              func(r *Run) { r.Load.Settled.Reads = 1 },
+		"writes per minute at rest":                   func(r *Run) { r.Rest.Requests.Writes = 1 },
+		"cold start: writes":                          func(r *Run) { r.Restart.Requests.Writes = 1 },
+		"change while down":                           func(r *Run) { r.Restart.ChangeToDelete = 2.1 },
+		"operator CPU per minute at rest":             func(r *Run) { r.Rest.Cost.Operator = 1.1 },
+		"lost pod: sidecar start to mark-ready, 99 %": func(r *Run) { r.Replace.MarkReady.P99 = 0.6 },
+		"invalid override, 99 %":                      func(r *Run) { r.Replace.InvalidSpec.P99 = 0.6 },
+		"beside a hanging sidecar":                    func(r *Run) { r.Hang.Without.Median, r.Hang.With.Median = 0.2, 0.5 },
+		"operator memory, peak":                       func(r *Run) { r.Memory.Peak = 151 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := goodRun()

@@ -20,33 +20,60 @@ import (
 const replaceInterval = 100 * time.Millisecond
 
 // replace deletes pods whose successors start slowly, and sees how long each of
-// these waits for the operator.
+// these waits for the operator: first of nodes that are well, then of as many whose
+// newest spec cannot be acted on.
 func (b *bench) replace(ctx context.Context) error {
-	names := b.names[len(b.names)-min(b.s.slowPods, len(b.names)/2):]
+	count := min(b.s.slowPods, len(b.names)/3)
+	last := b.names[len(b.names)-count:]
+	wrong := b.names[len(b.names)-2*count : len(b.names)-count]
+	r := &b.run.Replace
+	r.SlowStart = b.s.slowStart.Seconds()
+	var err error
+	if r.MarkReady, err = b.losePods(ctx, last); err != nil {
+		return err
+	}
+	refused := b.nodes.expect(wrong, isSpecInvalid)
+	if err := each(wrong, func(name string) error { return b.setOverrides(ctx, name, invalidOverrides) }); err != nil {
+		return err
+	}
+	if _, err := b.await(ctx, refused); err != nil {
+		return err
+	}
+	if r.InvalidSpec, err = b.losePods(ctx, wrong); err != nil {
+		return err
+	}
+	if err := each(wrong, func(name string) error { return b.setOverrides(ctx, name, nil) }); err != nil {
+		return err
+	}
+	return b.awaitSettled(ctx, imageUpdate)
+}
+
+// invalidOverrides are such as admission lets through and no node can be configured with.
+var invalidOverrides = map[string]string{"no.such.key": "1"}
+
+// losePods deletes the pods of nodes, one after the other, and returns how long the sidecars
+// of their successors wait for the operator.
+func (b *bench) losePods(ctx context.Context, names []string) (Times, error) {
 	restore := b.sim.Rule(podsim.Match{Namespace: nodesNamespace}, podsim.Behaviour{StartDelay: b.s.slowStart})
 	defer restore()
 	before := b.starts.all()
 	for _, name := range names {
 		if err := b.deletePod(ctx, name); err != nil {
-			return err
+			return Times{}, err
 		}
 		if err := pause(ctx, replaceInterval); err != nil {
-			return err
+			return Times{}, err
 		}
 	}
 	if err := pause(ctx, b.s.slowStart); err != nil {
-		return err
+		return Times{}, err
 	}
 	var waited []time.Duration
 	err := slowPoll(ctx, b.s.patience, fmt.Sprintf("mark-ready of %d replaced pods", len(names)), func() (bool, error) {
 		waited = markReadyDelays(b.newStarts(before), b.sidecars.Requests(""))
 		return len(waited) == len(names), nil
 	})
-	if err != nil {
-		return err
-	}
-	b.run.Replace = Replace{SlowStart: b.s.slowStart.Seconds(), MarkReady: timesOf(waited)}
-	return b.awaitSettled(ctx, imageUpdate)
+	return timesOf(waited), err
 }
 
 // newStarts are the sidecars that started after a look at all of them.

@@ -105,12 +105,13 @@ type Update struct {
 	Cost      Cost     `json:"cost"`
 }
 
-// Replace is about pods that are replaced by ones that start slowly.
+// Replace is about lost pods whose successors start slowly. The times are from the start of
+// the sidecar's container until the operator asked for the gate to be opened.
 type Replace struct {
 	SlowStart float64 `json:"slowStart"`
-	// MarkReady is from the start of the sidecar's container until the operator
-	// asked for the gate to be opened.
-	MarkReady Times `json:"markReady"`
+	MarkReady Times   `json:"markReady"`
+	// InvalidSpec is the same of nodes whose newest spec cannot be acted on.
+	InvalidSpec Times `json:"invalidSpec"`
 }
 
 // Hang is about image changes of healthy nodes, one at a time, without and with

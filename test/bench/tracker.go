@@ -121,6 +121,12 @@ func (t *tracker) wait(ctx context.Context, e *expectation, patience time.Durati
 // isRunning is a node whose first plan is done.
 func isRunning(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeRunning }
 
+// isSpecInvalid is a node whose newest spec was looked at and cannot be acted on.
+func isSpecInvalid(n *v1alpha1.SeiNode) bool {
+	return n.Status.ObservedGeneration == n.Generation &&
+		conditions.Is(n.Status.Conditions, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonSpecInvalid)
+}
+
 // settledOn is a node that runs an image, is in sync, and has nothing left to do.
 func settledOn(image string) func(*v1alpha1.SeiNode) bool {
 	return func(n *v1alpha1.SeiNode) bool {

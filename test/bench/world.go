@@ -186,13 +186,22 @@ func (w *world) create(ctx context.Context, name, image string) error {
 
 // setImage changes a node's image, as a user would.
 func (w *world) setImage(ctx context.Context, name, image string) error {
-	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"image": image}})
+	return w.setSpec(ctx, name, "image", image)
+}
+
+// setOverrides changes a node's overrides, as a user would; nil removes them.
+func (w *world) setOverrides(ctx context.Context, name string, overrides map[string]string) error {
+	return w.setSpec(ctx, name, "overrides", overrides)
+}
+
+func (w *world) setSpec(ctx context.Context, name, field string, value any) error {
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{field: value}})
 	if err != nil {
 		return fmt.Errorf("encoding a patch: %w", err)
 	}
 	node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: nodesNamespace, Name: name}}
 	if err := w.Client.Patch(ctx, node, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("changing the image of SeiNode %s: %w", name, err)
+		return fmt.Errorf("changing the %s of SeiNode %s: %w", field, name, err)
 	}
 	return nil
 }
