@@ -1,6 +1,8 @@
 package node
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -18,6 +20,12 @@ func (r *report) conditions() {
 	r.inputs()
 	r.readiness()
 	r.progressing()
+}
+
+// applies reports whether a condition said something before that can stay.
+func applies(before []metav1.Condition, conditionType string) bool {
+	c := conditions.Get(before, conditionType)
+	return c != nil && c.Reason != v1alpha1.ReasonNotApplicable
 }
 
 func (r *report) paused() {
@@ -81,8 +89,10 @@ func (r *report) sidecarReady() {
 		return
 	case ran && opened.IsDone():
 		r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarReady, "")
-	case !r.SidecarRuns:
+	case !r.SidecarRuns || r.Pod == nil || !r.Pod.SidecarRuns:
 		r.set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar is not running")
+	case document == nil && r.Unanswered && applies(r.status.Conditions, v1alpha1.ConditionSidecarReady):
+		return // on a busy machine an answer takes longer than a pass; that is no news
 	case document == nil:
 		r.set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar does not answer")
 	case document.Gate.State == api.GateOpen && document.Gate.Refusal != "":

@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/plan"
 )
 
@@ -68,7 +67,7 @@ func (r *report) inputs() {
 		status, reason, message, known := c.judge(&r.Progress)
 		if known {
 			r.set.Set(c.conditionType, status, reason, message)
-		} else if old := conditions.Get(r.status.Conditions, c.conditionType); old == nil || old.Reason == v1alpha1.ReasonNotApplicable {
+		} else if !applies(r.status.Conditions, c.conditionType) {
 			r.set.Unknown(c.conditionType, c.notReady, "not checked yet")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
@@ -169,5 +170,40 @@ func TestReady_VolumeCannotGrowAndSpecIsNotActedOn_IsFalse(t *testing.T) {
 	p.VolumeProblem, p.Obstacle = "the class forbids it", "StatefulSet n is controlled by another"
 	if got := conditions.Get(node.Report(p).Conditions, v1alpha1.ConditionReady); got.Status != metav1.ConditionFalse || got.Reason != v1alpha1.ReasonSpecInvalid {
 		t.Errorf("%s %s %q", got.Status, got.Reason, got.Message)
+	}
+}
+
+// SidecarReady speaks of the gate as the pass saw or left it, and keeps what it said while an answer
+// may still come.
+func TestSidecarReady_GateAsThePassSawOrLeftIt(t *testing.T) {
+	gate := func(g api.Gate) func(*node.Pass) { return func(p *node.Pass) { p.Facts.Document.Gate = g } }
+	for name, c := range map[string]struct {
+		change func(*node.Pass)
+		want   string
+	}{
+		"open":    {func(*node.Pass) {}, "True Ready"},
+		"closed":  {gate(api.Gate{State: api.GateClosed}), "False NotReady"},
+		"held":    {gate(api.Gate{State: api.GateHeld}), "False Held"},
+		"refused": {gate(api.Gate{State: api.GateOpen, Refusal: "another key"}), "False StartRefused"},
+		"opened in this pass": {func(p *node.Pass) {
+			p.Facts.Document.Gate.State = api.GateClosed
+			ran(p, map[string]plan.Outcome{node.StepMarkReady: plan.Done("")}, node.StepMarkReady)
+		}, "True Ready"},
+		"the pass took the pod away":    {func(p *node.Pass) { p.Pod.SidecarRuns, p.Pod.Leaving = false, true }, "Unknown Unreachable"},
+		"no pod":                        {func(p *node.Pass) { p.Pod, p.Facts.Document, p.SidecarRuns = nil, nil, false }, "Unknown Unreachable"},
+		"no answer":                     {func(p *node.Pass) { p.Facts.Document = nil }, "Unknown Unreachable"},
+		"no answer yet, open before":    {func(p *node.Pass) { report(p); p.Facts.Document, p.Unanswered = nil, true }, "True Ready"},
+		"no answer yet, nothing before": {func(p *node.Pass) { p.Facts.Document, p.Unanswered = nil, true }, "Unknown Unreachable"},
+		"no answer yet, of another pod": {func(p *node.Pass) { report(p); p.Pod, p.Facts.Document, p.Unanswered = &node.Pod{}, nil, true }, "Unknown Unreachable"},
+		"the pass could not read":       {func(p *node.Pass) { report(p); p.Facts.Document, p.Err = nil, errors.New("no answer") }, "True Ready"},
+		"paused":                        {func(p *node.Pass) { p.Node.Spec.Paused = true }, "False NotApplicable"},
+		"not brought up yet":            {newNode, "False NotApplicable"},
+	} {
+		p := settledPass()
+		c.change(p)
+		got := conditions.Get(node.Report(p).Conditions, v1alpha1.ConditionSidecarReady)
+		if string(got.Status)+" "+got.Reason != c.want {
+			t.Errorf("%s: %s %s %q, want %s", name, got.Status, got.Reason, got.Message, c.want)
+		}
 	}
 }

@@ -34,8 +34,10 @@ type Pass struct {
 	Pod *Pod
 	// PodObstacle says why there is no pod although there should be one.
 	PodObstacle string
-	// SidecarRuns: there is a sidecar that could answer.
+	// SidecarRuns: there was a sidecar that could answer.
 	SidecarRuns bool
+	// Unanswered: it was asked and may still answer.
+	Unanswered bool
 	// Peers are the peers as far as they could be resolved.
 	Peers []string
 	// Endpoint is where the node can be reached once it was brought up.

@@ -37,7 +37,7 @@ type Env struct {
 	// StatefulSet renders what the node's StatefulSet shall be, once for all. It is only
 	// read; what is sent to the API server is a copy.
 	StatefulSet func() (*appsv1ac.StatefulSetApplyConfiguration, error)
-	// Config is the configuration the node shall have.
+	// Config is the configuration the node shall have; empty when no plan runs.
 	Config render.Config
 	// Sidecar talks to the sidecar of the observed pod; nil while there is none.
 	Sidecar sidecar.Sidecar

@@ -59,12 +59,12 @@ func (s *scope) mayAdvance() bool {
 func (r *Reconciler) env(s *scope) *task.Env {
 	env := &task.Env{
 		Client: r.Client, Live: r.Live,
-		Node: s.node, Observed: &s.objects, Document: s.document, LookError: s.lookError, Render: s.input, StatefulSet: s.statefulSet, Config: s.config,
+		Node: s.node, Observed: &s.objects, Document: s.document, LookError: s.lookError, Render: s.input, StatefulSet: s.statefulSet,
 		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Wrote: r.writes.Wrote, Deleted: r.writes.Deleted,
 		WebhookAdds: &r.webhookAdds, InShape: &r.inShape, Facts: &s.found,
 	}
 	if active := s.activePlan(); active != nil {
-		env.Target = active.Target
+		env.Target, env.Config = active.Target, s.config()
 	}
 	return env
 }

@@ -14,7 +14,7 @@ import (
 
 // decide works out what is wanted and asks the domain what to do about it.
 func (r *Reconciler) decide(s *scope) {
-	s.target = r.targetOf(s)
+	s.target = r.targets.of(s.node, s.observed.Peers, s.renderTarget)
 	s.facts = s.domainFacts()
 	s.decision = domain.Decide(domain.Input{
 		Facts: s.facts, Target: s.target, Plan: s.activePlan(), Last: s.node.Status.LastPlan, Now: s.now,
@@ -22,9 +22,9 @@ func (r *Reconciler) decide(s *scope) {
 	s.comeBackIn(s.decision.RecheckAfter)
 }
 
-// targetOf renders what the spec asks for. What cannot be rendered is a problem of the spec and
-// leaves the rest of the target as it is.
-func (r *Reconciler) targetOf(s *scope) domain.Target {
+// renderTarget renders what the spec asks for. What cannot be rendered is a problem of the spec
+// and leaves the rest of the target as it is.
+func (s *scope) renderTarget() domain.Target {
 	spec := &s.node.Spec
 	retry := s.node.Annotations[v1alpha1.AnnotationRetry]
 	t := domain.Target{
@@ -40,25 +40,28 @@ func (r *Reconciler) targetOf(s *scope) domain.Target {
 			t.Snapshot = domain.BucketSnapshot
 		}
 	}
-	r.templates.of(s.node, s.renderTemplate).into(&t)
+	s.renderTemplate(&t)
 	if err := config.CheckOverrides(spec.Overrides); err != nil {
 		t.ConfigProblem = fmt.Sprintf("spec.overrides: %v", err)
 		return t
 	}
-	s.config = render.NodeConfig(s.input, s.observed.Peers)
-	t.ConfigHash = s.config.Hash()
+	t.ConfigHash = s.config().Hash()
 	return t
 }
 
-// renderTemplate renders the node's pod template, for what decisions depend on.
-func (s *scope) renderTemplate() template {
+func (s *scope) renderTemplate(t *domain.Target) {
 	sts, err := s.statefulSet()
 	if err != nil {
-		return template{problem: err.Error()}
+		t.TemplateProblem = err.Error()
+		return
 	}
-	pod := sts.Spec.Template
-	return template{sidecarImage: sidecarImage(pod.Spec), hash: render.TemplateHash(pod.Annotations), specHash: render.SpecHash(pod.Annotations)}
+	template := sts.Spec.Template
+	t.SidecarImage = sidecarImage(template.Spec)
+	t.PodTemplateHash, t.SpecHash = render.TemplateHash(template.Annotations), render.SpecHash(template.Annotations)
 }
+
+// config is the configuration that the spec asks for.
+func (s *scope) config() render.Config { return render.NodeConfig(s.input, s.observed.Peers) }
 
 // describe says what a node is.
 func describe(spec *v1alpha1.SeiNodeSpec) string {

@@ -40,6 +40,8 @@ type looks struct {
 type look struct {
 	pod  string
 	done chan struct{}
+	// before is how the question before this one failed; nil when it did not.
+	before error
 	// abandoned: no pass waits for the answer any more.
 	abandoned bool
 	document  *api.Node
@@ -74,8 +76,17 @@ func (l *looks) look(ctx context.Context, node *v1alpha1.SeiNode, pod string, s 
 		return current.document, current.err
 	default:
 		current.abandoned = true
-		return nil, errNoAnswerYet
+		return nil, current.soFar()
 	}
+}
+
+// soFar is what is known of a sidecar that has not answered yet: one that did not answer the
+// question before either is not just slow.
+func (k *look) soFar() error {
+	if k.before != nil {
+		return k.before
+	}
+	return errNoAnswerYet
 }
 
 // begin finds the question under way or asks a new one. Whoever kept an earlier pass waiting in
@@ -84,16 +95,16 @@ func (l *looks) begin(ctx context.Context, key types.NamespacedName, node *v1alp
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.all[key]
-	patience := lookPatience
+	patience, failed := lookPatience, error(nil)
 	if before != nil && before.pod == pod {
 		if before.running() || time.Since(before.at) < lookFresh {
 			return before, 0
 		}
 		if before.err != nil {
-			patience = 0
+			patience, failed = 0, before.err
 		}
 	}
-	current := &look{pod: pod, done: make(chan struct{})}
+	current := &look{pod: pod, done: make(chan struct{}), before: failed}
 	l.all[key] = current
 	go l.ask(context.WithoutCancel(ctx), current, node, s)
 	return current, patience

@@ -75,9 +75,9 @@ type Reconciler struct {
 	writes   loop.Writes
 	// webhookAdds is what webhooks add to StatefulSets, which nobody can take out again.
 	webhookAdds task.WebhookAdds
-	// inShape and templates spare a node at rest from being rendered and compared at every look.
-	inShape   task.InShape
-	templates templates
+	// inShape and targets spare a node at rest from being rendered and compared at every look.
+	inShape task.InShape
+	targets targets
 	// podless is since when a node's pod is missing.
 	podless loop.Sightings
 }
@@ -150,5 +150,5 @@ func (r *Reconciler) forget(req ctrl.Request) {
 	r.podless.Forget(req.NamespacedName)
 	r.looks.forget(req.NamespacedName)
 	r.inShape.Forget(req.NamespacedName)
-	r.templates.forget(req.NamespacedName)
+	r.targets.forget(req.NamespacedName)
 }

@@ -40,7 +40,6 @@ type scope struct {
 	input render.Input
 	// statefulSet renders what the node's StatefulSet shall be, once.
 	statefulSet func() (*appsv1ac.StatefulSetApplyConfiguration, error)
-	config      render.Config
 	target      domain.Target
 	// obstacle is why the node's objects cannot be kept in shape.
 	obstacle error

@@ -1,0 +1,52 @@
+package node
+
+import (
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
+)
+
+// targets remembers what nodes ask for, so that a node at rest is not rendered at every look. A
+// target follows from the node, its peers, and settings that hold as long as the process.
+type targets struct {
+	mu     sync.Mutex
+	byNode map[types.NamespacedName]rendered
+}
+
+// rendered is a target with what it was rendered for.
+type rendered struct {
+	uid             types.UID
+	resourceVersion string
+	peers           []string
+	target          domain.Target
+}
+
+// of is the target of a node, rendered if anything that it follows from has changed.
+func (m *targets) of(node *v1alpha1.SeiNode, peers []string, render func() domain.Target) domain.Target {
+	key := client.ObjectKeyFromObject(node)
+	m.mu.Lock()
+	known, ok := m.byNode[key]
+	m.mu.Unlock()
+	if ok && known.uid == node.UID && known.resourceVersion == node.ResourceVersion && slices.Equal(known.peers, peers) {
+		return known.target
+	}
+	known = rendered{node.UID, node.ResourceVersion, slices.Clone(peers), render()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byNode == nil {
+		m.byNode = map[types.NamespacedName]rendered{}
+	}
+	m.byNode[key] = known
+	return known.target
+}
+
+func (m *targets) forget(node types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.byNode, node)
+}
