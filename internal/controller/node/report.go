@@ -51,8 +51,9 @@ func (s *scope) pass() *domain.Pass {
 	p := &domain.Pass{
 		Node: s.node, Now: s.now, Err: s.err, Read: s.seen,
 		Facts: s.facts, Target: s.target, Decision: s.decision, Progress: s.progress, Ended: s.finished, Again: s.again,
-		Pod: podState(s.objects.Pod), PodObstacle: s.objects.PodObstacle, SidecarRuns: s.sidecarStarted, Unanswered: errors.Is(s.lookError, errNoAnswerYet), Peers: s.observed.Peers,
-		Endpoint:    render.Endpoint(s.node, s.input.Platform.ClusterDomain),
+		Pod: podState(s.objects.Pod), PodObstacle: s.objects.PodObstacle,
+		SidecarRuns: s.sidecarStarted, Unanswered: errors.Is(s.lookError, errNoAnswerYet),
+		Peers: s.observed.Peers, Endpoint: render.Endpoint(s.node, s.input.Platform.ClusterDomain),
 		StatefulSet: s.found.Identity, ConsensusAddress: s.found.ConsensusAddress, Bootstrapped: s.found.Bootstrapped,
 		VolumeProblem: s.found.VolumeProblem,
 	}
