@@ -1,11 +1,13 @@
 package node
 
 import (
+	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/plan"
 )
 
@@ -67,6 +69,8 @@ func (r *report) inputs() {
 		status, reason, message, known := c.judge(&r.Progress)
 		if known {
 			r.set.Set(c.conditionType, status, reason, message)
+		} else if v, news := r.mountedKey(); news && c.conditionType == v1alpha1.ConditionSigningKeyReady {
+			r.setVerdict(c.conditionType, v)
 		} else if !applies(r.status.Conditions, c.conditionType) {
 			r.set.Unknown(c.conditionType, c.notReady, "not checked yet")
 		}
@@ -85,4 +89,20 @@ func (c inputCondition) judge(progress *plan.Progress) (status metav1.ConditionS
 		return metav1.ConditionTrue, c.validated, "", true
 	}
 	return "", "", "", false
+}
+
+// mountedKey speaks of the key in the pod while no plan looks at the Secret: the kubelet replaces
+// it there under a seid that runs, which will not be started with another key.
+func (r *report) mountedKey() (verdict, bool) {
+	document, reserved := r.Facts.Document, r.ConsensusAddress
+	if document == nil || document.Home.ConsensusAddress == "" || reserved == "" || r.activePlan() != nil {
+		return verdict{}, false
+	}
+	if mounted := document.Home.ConsensusAddress; mounted != reserved {
+		return no(v1alpha1.ReasonKeyChanged, fmt.Sprintf(
+			"the pod now has consensus key %s; this node has signed with %s, and seid is started with no other: put the old key back into Secret %s, or make a new SeiNode",
+			mounted, reserved, r.Node.Spec.SigningKeySecret())), true
+	}
+	was := conditions.Get(r.status.Conditions, v1alpha1.ConditionSigningKeyReady)
+	return verdict{metav1.ConditionTrue, v1alpha1.ReasonSigningKeyValidated, ""}, was != nil && was.Reason == v1alpha1.ReasonKeyChanged
 }

@@ -62,3 +62,31 @@ func TestInputs_NoStepRan_KeepWhatWasFound(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The kubelet replaces a mounted key under a seid that runs. That is told before seid is started
+// again, and not told any more when the old key is back.
+func TestInputs_MountedKeyIsNotTheReservedOne_IsToldWhileNoPlanLooksAtIt(t *testing.T) {
+	p := settledPass()
+	p.Node.Spec.FullNode = nil
+	p.Node.Spec.Validator = &v1alpha1.ValidatorSpec{SigningKey: &v1alpha1.SigningKeySource{Secret: v1alpha1.KeySecret{SecretName: "key"}}}
+	p.ConsensusAddress = "AA"
+	for _, c := range []struct {
+		mounted string
+		plan    *v1alpha1.TaskPlan
+		want    string
+	}{
+		{"AA", nil, "Unknown " + v1alpha1.ReasonSigningKeyNotReady},
+		{"BB", nil, "False " + v1alpha1.ReasonKeyChanged},
+		{"", nil, "False " + v1alpha1.ReasonKeyChanged}, // an older sidecar does not tell
+		{"AA", &v1alpha1.TaskPlan{Phase: v1alpha1.PlanActive}, "False " + v1alpha1.ReasonKeyChanged},
+		{"AA", nil, "True " + v1alpha1.ReasonSigningKeyValidated},
+		{"AA", nil, "True " + v1alpha1.ReasonSigningKeyValidated},
+	} {
+		p.Facts.Document.Home.ConsensusAddress, p.Node.Status.Plan = c.mounted, c.plan
+		report(p)
+		got := conditions.Get(p.Node.Status.Conditions, v1alpha1.ConditionSigningKeyReady)
+		if string(got.Status)+" "+got.Reason != c.want {
+			t.Errorf("%q is mounted: %s %s, want %s", c.mounted, got.Status, got.Reason, c.want)
+		}
+	}
+}

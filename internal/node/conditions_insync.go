@@ -56,8 +56,8 @@ func (r *report) explain(v verdict) verdict {
 	if d == nil || d.APILevel < api.LevelNode {
 		return v
 	}
-	if d.Gate.Refusal != "" && d.Seid.State != api.SeidRunning {
-		return no(v1alpha1.ReasonStartRefused, "seid is not started: "+d.Gate.Refusal)
+	if refusal := r.startRefused(); refusal != "" {
+		return no(v1alpha1.ReasonStartRefused, refusal)
 	}
 	if d.Sync.Draining {
 		return no(v1alpha1.ReasonDraining, "seid is draining before a restart")
@@ -69,6 +69,15 @@ func (r *report) explain(v verdict) verdict {
 		return no(v1alpha1.ReasonGateClosed, "seid waits behind the start gate")
 	}
 	return v
+}
+
+// startRefused says why the gate does not start seid although it is open; empty when it does.
+func (r *report) startRefused() string {
+	d := r.Facts.Document
+	if d == nil || d.Gate.Refusal == "" || d.Seid.State == api.SeidRunning {
+		return ""
+	}
+	return "seid is not started: " + d.Gate.Refusal
 }
 
 // chainStopped speaks of a node that stopped because of its chain. The kubelet sees a container

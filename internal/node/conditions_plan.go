@@ -82,6 +82,8 @@ func (r *report) progressing() {
 		r.set.True(v1alpha1.ConditionStalled, reason, problem)
 	case r.Decision.HeldBack != "" && len(r.Decision.Missing) > 0 && active == nil:
 		r.set.True(v1alpha1.ConditionStalled, v1alpha1.ReasonHeldBack, r.Decision.HeldBack)
+	case r.startRefused() != "" && active == nil:
+		r.set.True(v1alpha1.ConditionStalled, v1alpha1.ReasonStartRefused, r.startRefused())
 	default:
 		r.set.False(v1alpha1.ConditionStalled, v1alpha1.ReasonProgressing, "")
 	}

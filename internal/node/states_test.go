@@ -94,6 +94,13 @@ var states = []state{
 		want: "FFFT", inSync: v1alpha1.ReasonInitFailed, ready: v1alpha1.ReasonInitFailed, stalls: v1alpha1.ReasonHeldBack, kstatus: "Failed",
 	},
 	{
+		name: "the gate does not start seid with another key", change: func(p *node.Pass) {
+			notInSync(api.SyncStarting)(p)
+			p.Facts.Document.Gate.Refusal, p.Facts.Document.Seid.State = "the key is another", api.SeidWaiting
+		},
+		want: "FFFT", inSync: v1alpha1.ReasonStartRefused, ready: v1alpha1.ReasonStartRefused, stalls: v1alpha1.ReasonStartRefused, kstatus: "Failed",
+	},
+	{
 		name: "updating, the old pod still in sync", change: func(p *node.Pass) { planFor(p, node.ReasonImageChanged); p.Target.SpecHash = "sb" },
 		want: "TFTF", inSync: v1alpha1.ReasonInSync, ready: v1alpha1.ReasonOutOfDate, reconciling: node.ReasonImageChanged, kstatus: "InProgress",
 	},

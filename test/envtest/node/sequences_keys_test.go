@@ -33,7 +33,7 @@ func TestN1_KeySwapped_DoesNotSign(t *testing.T) {
 		"container restarted": {func(w nodes, swap func()) { // the gate stays open, and compares
 			swap()
 			w.endSeid("v")
-		}, v1alpha1.ConditionReady, v1alpha1.ReasonStartRefused},
+		}, v1alpha1.ConditionSigningKeyReady, v1alpha1.ReasonKeyChanged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newOperatedWorld(t)
