@@ -27,6 +27,7 @@ func (t *Tasks) end(ctx context.Context, task engine.Task, r *running, by api.Ta
 			return err
 		}
 	}
+	task.Progress(api.Progress{Message: fmt.Sprintf("seid (process %d) was asked to end and is waited for", r.pid)})
 	limit := t.Timing.withDefaults().Stop
 	err = t.awaitEnd(ctx, r, limit)
 	if errors.Is(err, errStillRunning) {
