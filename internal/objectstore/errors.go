@@ -1,13 +1,9 @@
 package objectstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
-
-	"gocloud.dev/gcerrors"
 )
 
 // Kind is what went wrong, as far as a caller has to care.
@@ -80,48 +76,4 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return ""
-}
-
-func (b *Bucket) failed(key, op string, err error) error { return classify(b.address, key, op, err) }
-
-func (b *Bucket) tooLarge(key string, limit int64) error {
-	return &Error{Kind: KindTooLarge, Bucket: b.address, Key: key, Op: "reading", Err: fmt.Errorf("more than %d bytes", limit)}
-}
-
-// classify turns a driver's error into an Error, once.
-func classify(bucket, key, op string, err error) error {
-	if _, done := errors.AsType[*Error](err); done || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return &Error{Kind: kindOf(err), Bucket: bucket, Key: key, Op: op, Err: err}
-}
-
-func kindOf(err error) Kind {
-	text := err.Error()
-	if strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound") {
-		return KindNoBucket
-	}
-	switch gcerrors.Code(err) {
-	case gcerrors.NotFound:
-		return KindNotFound
-	case gcerrors.PermissionDenied:
-		return KindDenied
-	case gcerrors.InvalidArgument:
-		return KindInvalid
-	case gcerrors.ResourceExhausted, gcerrors.DeadlineExceeded:
-		return KindUnavailable
-	default:
-	}
-	for _, word := range []string{"SlowDown", "ServiceUnavailable", "RequestTimeout", "InternalError", "ServerBusy"} {
-		if strings.Contains(text, word) {
-			return KindUnavailable
-		}
-	}
-	if strings.Contains(text, "AccessDenied") || strings.Contains(text, "AuthorizationFailure") {
-		return KindDenied
-	}
-	if _, ok := errors.AsType[net.Error](err); ok {
-		return KindUnavailable
-	}
-	return KindOther
 }

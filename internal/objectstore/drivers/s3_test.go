@@ -1,4 +1,4 @@
-package objectstore_test
+package drivers_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sei-operator/sei-operator/internal/objectstore"
+	"github.com/sei-operator/sei-operator/internal/objectstore/drivers"
 )
 
 // s3 is as much of S3 as a bucket client sees: objects, listings, uploads in
@@ -135,7 +136,7 @@ func TestS3_ErrorsAreToldApart(t *testing.T) {
 	} {
 		server.fail = tc.fail
 		_, err := open(t, "s3://"+tc.bucket+options).Get(t.Context(), "c/genesis.json")
-		if got := objectstore.Classify(err); got == nil || got.Kind != tc.kind || got.Retryable() != tc.retryable || !strings.Contains(err.Error(), "[hint: ") {
+		if got := drivers.Classify(err); got == nil || got.Kind != tc.kind || got.Retryable() != tc.retryable || !strings.Contains(err.Error(), "[hint: ") {
 			t.Errorf("%s %s: %v is %+v, want %s", tc.bucket, tc.fail, err, got, tc.kind)
 		}
 	}

@@ -1,4 +1,4 @@
-package objectstore_test
+package drivers_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sei-operator/sei-operator/internal/objectstore"
-	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers"
+	"github.com/sei-operator/sei-operator/internal/objectstore/drivers"
 )
 
 func open(t *testing.T, address string) *objectstore.Bucket {
@@ -26,20 +26,6 @@ func open(t *testing.T, address string) *objectstore.Bucket {
 	}
 	t.Cleanup(func() { _ = b.Close() })
 	return b
-}
-
-func TestURL_APlainNameMeansS3(t *testing.T) {
-	for _, tc := range []struct{ bucket, region, want string }{
-		{"", "eu-central-1", ""},
-		{"snapshots", "eu-central-1", "s3://snapshots?region=eu-central-1"},
-		{"snapshots", "", "s3://snapshots"},
-		{"gs://snapshots", "eu-central-1", "gs://snapshots"},
-		{"file:///srv/b", "", "file:///srv/b"},
-	} {
-		if got := objectstore.URL(tc.bucket, tc.region); got != tc.want {
-			t.Errorf("URL(%q, %q) = %q, want %q", tc.bucket, tc.region, got, tc.want)
-		}
-	}
 }
 
 func TestBucket_WhatWasPutComesBack(t *testing.T) {
@@ -148,34 +134,19 @@ func TestError_SaysWhetherTryingAgainHelps(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, objectstore.KindUnavailable, true},
 		{errors.New("something else"), objectstore.KindOther, true},
 	} {
-		got := objectstore.Classify(tc.err)
+		got := drivers.Classify(tc.err)
 		if got.Kind != tc.kind || got.Retryable() != tc.retryable {
 			t.Errorf("%v: kind %s retryable %v, want %s %v", tc.err, got.Kind, got.Retryable(), tc.kind, tc.retryable)
 		}
 	}
-	if err := objectstore.Classify(context.Canceled); err != nil {
+	if err := drivers.Classify(context.Canceled); err != nil {
 		t.Errorf("a cancelled call became %v", err)
-	}
-}
-
-func TestParseManifest_RefusesWhatCannotBeTrue(t *testing.T) {
-	digest := strings.Repeat("ab", 32)
-	for doc, wantErr := range map[string]bool{
-		`{"sha256":"` + digest + `","size":10,"unpackedSize":20}`: false,
-		`{"sha256":"xyz","size":10}`:                              true,
-		`{"sha256":"` + digest + `","size":0}`:                    true,
-		`{"sha256":"` + digest + `","size":1,"unpackedSize":-1}`:  true,
-		`not json`: true,
-	} {
-		if _, err := objectstore.ParseManifest([]byte(doc)); (err != nil) != wantErr {
-			t.Errorf("ParseManifest(%s) = %v, want error %v", doc, err, wantErr)
-		}
 	}
 }
 
 func TestPartSize_AnArchiveOfHundredsOfGiB_FitsIntoTenThousandParts(t *testing.T) {
 	for size, want := range map[int64]int{0: 8 << 20, 70 << 30: 8 << 20, 500 << 30: 57 << 20, 1 << 40: 117 << 20} {
-		got := objectstore.PartSize(size)
+		got := drivers.PartSize(size)
 		if got != want || (size+size/20)/int64(got) >= 10_000 {
 			t.Errorf("PartSize(%d) = %d, want %d", size, got, want)
 		}
