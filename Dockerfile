@@ -17,10 +17,10 @@ ARG VERSION=dev
 # Static, so that the images need nothing else, and the sidecar runs in any image with seid.
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/manager ./cmd/sidecar
+    go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/manager ./cmd/sidecar ./cmd/sidecar-storage
 
 FROM scratch AS sidecar
-COPY --from=build /out/sidecar /sidecar
+COPY --from=build /out/sidecar /out/sidecar-storage /
 USER 65532:65532
 ENTRYPOINT ["/sidecar"]
 

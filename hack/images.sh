@@ -49,12 +49,12 @@ content() {
   done
 }
 
-# The manager and the sidecar are static, so their images hold one file each.
+# The manager and the sidecar are static, so their images hold nothing else.
 compile() {
   say "compiling the manager and the sidecar"
   (
     cd "$root"
-    CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$version" -o "$images/bin/" ./cmd/manager ./cmd/sidecar
+    CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$version" -o "$images/bin/" ./cmd/manager ./cmd/sidecar ./cmd/sidecar-storage
   ) >&2
 }
 
@@ -69,7 +69,8 @@ seid=$("$root/hack/build-seid.sh" | tail -n 1)
 compile
 
 image manager localhost/sei-operator/manager:dev --file="$images/bin/manager:/manager:0755" --entrypoint=/manager
-image sidecar localhost/sei-operator/sidecar:dev --file="$images/bin/sidecar:/sidecar:0755" --entrypoint=/sidecar
+image sidecar localhost/sei-operator/sidecar:dev --file="$images/bin/sidecar:/sidecar:0755" \
+  --file="$images/bin/sidecar-storage:/sidecar-storage:0755" --entrypoint=/sidecar
 chain=(--program="$seid/seid:/usr/bin/seid" --library-path="$seid/lib" --env=PATH=/usr/bin --entrypoint=seid)
 image seid localhost/sei-operator/seid:dev "${chain[@]}"
 image seid-next localhost/sei-operator/seid:next "${chain[@]}" --env=SEID_RELEASE=next

@@ -70,26 +70,28 @@ func homeWithBrokenStore(t *testing.T) string {
 	return home
 }
 
-func TestInstall_CopiesItself(t *testing.T) {
+func TestInstall_CopiesItselfAndTheStorageProgram(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bin")
 	for range 2 { // a pod that restarts installs again
 		if code, output := sidecar(t, nil, "install", dir); code != 0 {
 			t.Fatal(output)
 		}
 	}
-	installed := filepath.Join(dir, "sidecar")
-	info, err := os.Stat(installed)
-	if err != nil || info.Mode().Perm() != 0o755 {
-		t.Fatalf("%v %v", info, err)
+	for name, source := range map[string]string{installedName: crashtest.Binary(t), storageName: storageBeside(crashtest.Binary(t))} {
+		installed := filepath.Join(dir, name)
+		info, err := os.Stat(installed)
+		if err != nil || info.Mode().Perm() != 0o755 {
+			t.Fatalf("%v %v", info, err)
+		}
+		want, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(installed); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: not the same bytes: %v", name, err)
+		}
 	}
-	want, err := os.ReadFile(crashtest.Binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(installed); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("not the same bytes: %v", err)
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("%v %v", entries, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers" // buckets of every kind
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers"
 )
 

@@ -11,13 +11,17 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 )
 
-// installedName is what the binary is called in the directory it installs to.
-const installedName = "sidecar"
+// What the programs are called in the directory they are installed to. The second is looked
+// for beside the first.
+const (
+	installedName = "sidecar"
+	storageName   = "sidecar-storage"
+)
 
 func installCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "install DIR",
-		Short: "Copy this binary into DIR, for a container whose image does not have it",
+		Short: "Copy this binary and " + storageName + " into DIR, for a container whose image does not have them",
 		Args:  cobra.ExactArgs(1),
 		RunE:  func(_ *cobra.Command, args []string) error { return install(args[0]) },
 	}
@@ -28,15 +32,25 @@ func install(dir string) error {
 	if err != nil {
 		return fmt.Errorf("finding this binary: %w", err)
 	}
-	source, err := os.Open(self) //nolint:gosec // ourselves
-	if err != nil {
-		return fmt.Errorf("opening this binary: %w", err)
-	}
-	defer func() { _ = source.Close() }()
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // other containers run what is in it
 		return fmt.Errorf("making %s: %w", dir, err)
 	}
-	return durable.Write(filepath.Join(dir, installedName), 0o755, func(w io.Writer) error {
+	if err := copyProgram(storageBeside(self), filepath.Join(dir, storageName)); err != nil {
+		return err
+	}
+	return copyProgram(self, filepath.Join(dir, installedName))
+}
+
+// storageBeside is the program that opens buckets for a sidecar.
+func storageBeside(sidecar string) string { return filepath.Join(filepath.Dir(sidecar), storageName) }
+
+func copyProgram(from, to string) error {
+	source, err := os.Open(from) //nolint:gosec // ourselves, or what is beside us
+	if err != nil {
+		return fmt.Errorf("opening a program: %w", err)
+	}
+	defer func() { _ = source.Close() }()
+	return durable.Write(to, 0o755, func(w io.Writer) error {
 		_, err := io.Copy(w, source)
 		return err
 	})

@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
+	"github.com/sei-operator/sei-operator/internal/objectstore"
+	"github.com/sei-operator/sei-operator/internal/objectstore/program"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/configstate"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
@@ -63,6 +65,11 @@ func serveCommand() *cobra.Command {
 }
 
 func serve(ctx context.Context, s settings, log *slog.Logger) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this binary: %w", err)
+	}
+	objectstore.Register(program.Opener(storageBeside(self)))
 	for _, dir := range []string{"config", "data"} {
 		if err := os.MkdirAll(filepath.Join(s.Home, dir), 0o750); err != nil {
 			return fmt.Errorf("making the home: %w", err)
@@ -96,9 +103,7 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	go stand.Run(ctx)
 	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
 
-	trim(log)
 	go trimUntil(ctx, log)
-
 	go node.Run(ctx)
 
 	// Tasks are told first, so that long polls end and requests can drain.

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// BinaryEnv names a sidecar binary to use instead of building one.
+// BinaryEnv names a sidecar binary to use instead of building one. The storage program is
+// looked for beside it.
 const BinaryEnv = "SEI_SIDECAR_BINARY"
 
 var build = sync.OnceValues(buildBinary)
@@ -42,7 +43,7 @@ func buildBinary() (string, error) {
 		return "", err
 	}
 	defer unlock()
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/sidecar")
+	cmd := exec.Command("go", "build", "-o", filepath.Dir(path), "./cmd/sidecar", "./cmd/sidecar-storage")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,0 +1,23 @@
+// Command sidecar-storage opens a bucket for one call of the sidecar. It holds the SDKs of the
+// clouds, so that a sidecar which waits does not.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers" // buckets of every kind
+	"github.com/sei-operator/sei-operator/internal/objectstore/program"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := program.Serve(ctx, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, program.Failure(err))
+		os.Exit(1) //nolint:gocritic // nothing is left to be stopped
+	}
+}
