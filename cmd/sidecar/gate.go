@@ -68,7 +68,6 @@ func gateCommand() *cobra.Command {
 func newGate(ctx context.Context, port int, home string, argv []string) gate.Gate {
 	log := newLogger()
 	debug.SetMemoryLimit(gateMemory)
-	trim(log)
 	go trimUntil(ctx, log)
 	version := seidVersion(argv[0])
 	if home != "" {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -20,6 +21,8 @@ import (
 var version = ""
 
 func main() {
+	debug.SetGCPercent(gcPercent)
+	runtime.MemProfileRate = 0 // nobody can ask for the profile
 	os.Exit(run(os.Args[1:]))
 }
 

@@ -13,11 +13,34 @@ import (
 	"time"
 )
 
-// releaseStartupPages takes the binary's own code out of this process's memory
-// until it is needed again. Starting the storage SDKs touches most of a large
-// binary once; after that an idle sidecar uses little of it. What is needed
-// comes back from the page cache by itself.
-func releaseStartupPages(log *slog.Logger) {
+const (
+	// gcPercent keeps the garbage of a look at the node to a few hundred kilobytes. Half of what
+	// an idle process holds would be garbage otherwise; what it does is bound by network and disk.
+	gcPercent = 10
+	// trimEvery is how often a process gives back what it has not used again: as often as the
+	// sidecar looks at its node by itself.
+	trimEvery = 15 * time.Second
+)
+
+// trimUntil trims every now and then. Starting, most tasks and a look at the node touch code
+// and memory that a process which waits does not come back to.
+func trimUntil(ctx context.Context, log *slog.Logger) {
+	tick := time.NewTicker(trimEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			trim(log)
+		}
+	}
+}
+
+// trim gives back memory that is not in use, and takes the binary's own code out of this
+// process's memory until it is needed again. That comes back from the page cache by itself.
+func trim(log *slog.Logger) {
+	debug.FreeOSMemory()
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
 		log.Debug("keeping start-up pages", "reason", err)
@@ -32,42 +55,6 @@ func releaseStartupPages(log *slog.Logger) {
 	for _, area := range readOnlyAreas(maps, self) {
 		// Advice only: a kernel that declines changes nothing.
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, area.start, area.end-area.start, syscall.MADV_DONTNEED)
-	}
-}
-
-// trimFirst is when a process has done what it does when it starts, and trimEvery how often
-// it gives back what it does not use from then on. The binary's own code is given back more
-// often: a look at the node, a few times a minute, brings back little that it needs, but the
-// kernel maps whole runs of its cache around each page, more than ten megabytes in all. To
-// give them back takes microseconds, and the cache keeps them.
-const (
-	trimFirst    = 10 * time.Second
-	trimEvery    = time.Minute
-	releaseEvery = 2 * time.Second
-)
-
-// trim gives back memory that is not in use.
-func trim(log *slog.Logger) {
-	debug.FreeOSMemory()
-	releaseStartupPages(log)
-}
-
-// trimUntil trims every now and then: each request and each poll brings back some of the
-// binary, a little at a time, and most of it is not needed again.
-func trimUntil(ctx context.Context, log *slog.Logger) {
-	release := time.NewTicker(releaseEvery)
-	defer release.Stop()
-	next := time.After(trimFirst)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-release.C:
-			releaseStartupPages(log)
-		case <-next:
-			trim(log)
-			next = time.After(trimEvery)
-		}
 	}
 }
 

@@ -92,6 +92,7 @@ func index(dir string) (found []Snapshot, err error) {
 	}
 	db, err := leveldb.Open(files, &opt.Options{
 		ReadOnly: true, ErrorIfMissing: true, Strict: opt.StrictAll, DisableBlockCache: true, OpenFilesCacheCapacity: 8,
+		WriteBuffer: writeBuffer,
 	})
 	if err != nil {
 		return nil, err
@@ -135,6 +136,10 @@ func chunkCount(value []byte) (int, error) {
 	}
 	return 0, nil
 }
+
+// writeBuffer is what goleveldb sets aside for what an index has not put in order yet. It grows
+// by itself; the default is 4 MB for every look at an index of a few kilobytes.
+const writeBuffer = 16 << 10
 
 // maxIndex bounds what is read into memory. An index has a few kilobytes.
 const maxIndex = 16 << 20

@@ -83,7 +83,8 @@ func New(cfg Config) http.Handler {
 	public.HandleFunc("GET /v0/livez", s.livez)
 	public.HandleFunc("GET "+api.PathGate, s.gate)
 	public.HandleFunc("GET "+api.PathInSync, s.inSync)
-	public.Handle("GET /v0/metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{}))
+	// To compress ten kilobytes takes a megabyte.
+	public.Handle("GET /v0/metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{DisableCompression: true}))
 
 	private := http.NewServeMux()
 	private.HandleFunc("GET /v0/status", s.status)
