@@ -79,8 +79,11 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 		"done":                 {func(s *v1alpha1.SeiNodeDeployment) { s.Status.GenesisHash = "ab" }, genesis("val-genesis"), fleet.CeremonyDone, ""},
 		"left by an earlier":   {func(*v1alpha1.SeiNodeDeployment) {}, genesis("val-genesis"), fleet.CeremonyDone, ""},
 		"another fleet's":      {func(*v1alpha1.SeiNodeDeployment) {}, genesis("other-genesis"), fleet.CeremonyBlocked, ""},
-		"done, lost":           {func(s *v1alpha1.SeiNodeDeployment) { s.Status.GenesisHash = "ab" }, nil, fleet.CeremonyDue, fleet.ReasonGenesisMissing},
-		"bad input":            {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Genesis.AccountBalance = "0usei" }, nil, fleet.CeremonyBlocked, ""},
+		"ours by name, without a hash": {
+			func(*v1alpha1.SeiNodeDeployment) {}, []corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Name: "val-genesis"}}}, fleet.CeremonyBlocked, "",
+		},
+		"done, lost": {func(s *v1alpha1.SeiNodeDeployment) { s.Status.GenesisHash = "ab" }, nil, fleet.CeremonyDue, fleet.ReasonGenesisMissing},
+		"bad input":  {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Genesis.AccountBalance = "0usei" }, nil, fleet.CeremonyBlocked, ""},
 		"bad input, but done": {func(s *v1alpha1.SeiNodeDeployment) {
 			s.Spec.Genesis.AccountBalance, s.Status.GenesisHash = "0usei", "ab"
 		}, genesis("val-genesis"), fleet.CeremonyDone, ""},

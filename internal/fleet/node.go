@@ -9,26 +9,21 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-// Observe judges a live node against what the template asks of it. restarted is the
-// value of the annotation sei.io/restart that its pod was made with: a restart leaves
-// no trace in the node's generation.
-func Observe(target Child, live *v1alpha1.SeiNode, restarted string) (Node, error) {
-	n := Node{Name: target.Name, Ordinal: target.Ordinal}
+// Observe judges a live node. current says whether its spec holds what the template asks
+// for; restarted is the value of the annotation sei.io/restart that its pod was made with: a
+// restart leaves no trace in the node's generation.
+func Observe(target Child, live *v1alpha1.SeiNode, restarted string, current bool) Node {
+	n := Node{Name: target.Name, Ordinal: target.Ordinal, Current: current}
 	if live == nil || live.DeletionTimestamp != nil {
 		n.Why = "it is being made"
 		n.Current = true // it is made from the template
-		return n, nil
+		return n
 	}
-	rolled, err := target.Rolled(live)
-	if err != nil {
-		return n, err
-	}
-	n.Current = len(rolled) == 0
 	n.Stopped = live.Spec.Paused
 	n.Settled = settled(live, restarted)
 	n.Ready = IsReady(live)
 	n.Why = why(n, live)
-	return n, nil
+	return n
 }
 
 // settled reports whether a node runs the spec it has and nothing is being done to it.

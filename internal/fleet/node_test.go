@@ -15,6 +15,17 @@ func condition(n *v1alpha1.SeiNode, conditionType string, status metav1.Conditio
 	n.Status.Conditions = append(n.Status.Conditions, metav1.Condition{Type: conditionType, Status: status, Reason: reason})
 }
 
+// judged is what a decision makes of the first node of a fleet.
+func judged(t *testing.T, snd *v1alpha1.SeiNodeDeployment, live *v1alpha1.SeiNode, restarted string) fleet.Node {
+	t.Helper()
+	member := fleet.Member{Target: fleet.Target(snd, platform.Default(), 0), Live: live, Restarted: restarted}
+	d, err := fleet.Decide(&fleet.Observation{Fleet: snd, Members: []fleet.Member{member}}, platform.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Nodes[0]
+}
+
 func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 	now := metav1.Now()
 	cases := map[string]struct {
@@ -47,10 +58,7 @@ func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 			live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: 1, Phase: v1alpha1.NodeRunning, CurrentImage: "seid:a"}
 			condition(live, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync)
 			tc.change(live)
-			n, err := fleet.Observe(fleet.Target(snd, platform.Default(), 0), live, "1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := judged(t, snd, live, "1")
 			if n.Current != tc.current || n.Settled != tc.settled || n.Available() != tc.available || !strings.Contains(n.Why, tc.why) {
 				t.Errorf("%+v", n)
 			}
@@ -63,15 +71,14 @@ func TestObserve_StoppedNode_IsDoneWithoutBeingReady(t *testing.T) {
 	snd.Spec.Template.Spec.Paused = true
 	live := liveOf(t, snd, 0)
 	live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: 1, Phase: v1alpha1.NodeRunning, CurrentImage: "seid:0"}
-	n, err := fleet.Observe(fleet.Target(snd, platform.Default(), 0), live, "")
-	if err != nil || !n.Done() || n.Available() {
-		t.Errorf("%+v, %v", n, err)
+	n := judged(t, snd, live, "")
+	if !n.Done() || n.Available() {
+		t.Errorf("%+v", n)
 	}
 }
 
 func TestObserve_NoNode_IsUnavailableAndMadeFromTheTemplate(t *testing.T) {
-	n, err := fleet.Observe(fleet.Target(rpcFleet(), platform.Default(), 0), nil, "")
-	if err != nil || !n.Current || n.Available() || n.Done() {
-		t.Errorf("%+v, %v", n, err)
+	if n := judged(t, rpcFleet(), nil, ""); !n.Current || n.Available() || n.Done() {
+		t.Errorf("%+v", n)
 	}
 }

@@ -24,22 +24,23 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	var errs []error
 	if !s.snd.Spec.Paused {
 		errs = append(errs, r.removeSurplus(ctx, s))
-		for i := range s.members {
+		for i := range s.Result.Members {
 			errs = append(errs, r.syncMember(ctx, s, i))
 		}
 		errs = append(errs, r.syncCeremony(ctx, s))
-	} else if s.ceremony.State == fleet.CeremonyRunning {
+	} else if s.Decision.Ceremony.State == fleet.CeremonyRunning {
 		fleet.SuspendCeremony(s.snd.Status.Plan)
 	}
-	s.networking.synced = true
-	errs = append(errs, r.syncNetworking(ctx, s), s.judge())
+	s.Result.Networking.Synced = true
+	errs = append(errs, r.syncNetworking(ctx, s))
+	s.Result.Nodes = s.Decision.Judge(s.Result.Members)
 	return errors.Join(errs...)
 }
 
 // removeSurplus deletes the nodes beyond the wanted number, the highest first. Their
 // volumes follow the nodes' own policy.
 func (r *Reconciler) removeSurplus(ctx context.Context, s *scope) error {
-	for _, node := range s.surplus {
+	for _, node := range s.Observed.Surplus {
 		if err := r.deleteNode(ctx, node); err != nil {
 			return err
 		}
@@ -58,14 +59,14 @@ func (r *Reconciler) deleteNode(ctx context.Context, node *v1alpha1.SeiNode) err
 
 // syncMember applies one node if it is not as it should be.
 func (r *Reconciler) syncMember(ctx context.Context, s *scope, i int) error {
-	m, node := s.members[i], s.nodes[i]
-	if m.foreign != "" || m.live != nil && m.live.DeletionTimestamp != nil {
+	m := &s.Result.Members[i]
+	if m.Foreign != "" || m.Live != nil && m.Live.DeletionTimestamp != nil {
 		return nil
 	}
-	if m.live == nil && s.ceremony.State == fleet.CeremonyBlocked {
+	if m.Live == nil && s.Decision.Ceremony.State == fleet.CeremonyBlocked {
 		return nil // it could only wait for a genesis that never comes
 	}
-	want, err := wanted(m, node)
+	want, err := s.Decision.Want(i, m)
 	if err != nil {
 		return err
 	}
@@ -73,50 +74,40 @@ func (r *Reconciler) syncMember(ctx context.Context, s *scope, i int) error {
 	if err != nil {
 		return err
 	}
-	if m.live != nil {
-		same, err := want.Same(m.live, s.snd)
+	if m.Live != nil {
+		same, err := want.Same(m.Live, s.snd)
 		if err != nil || same {
 			return err
 		}
 	}
-	return r.applyMember(ctx, s, m, want)
+	m.Moved, err = r.applyMember(ctx, s, m, want)
+	m.Moved = m.Moved && s.Decision.MayMove(i)
+	return err
 }
 
-// wanted is what a member shall be now: the template, or as much of it as a node may
-// take over that has to wait for its turn.
-func wanted(m *member, node fleet.Node) (fleet.Child, error) {
-	switch {
-	case m.live == nil:
-		return m.target, nil
-	case node.Current || m.moves:
-		return m.target.KeepingRestart(m.live), nil
-	default:
-		return m.target.Held(m.live)
-	}
-}
-
-func (r *Reconciler) applyMember(ctx context.Context, s *scope, m *member, want fleet.Child) error {
-	before := m.live
-	err := r.applyChild(ctx, s, m, want)
+// applyMember writes a node and reports whether the API server took it.
+func (r *Reconciler) applyMember(ctx context.Context, s *scope, m *fleet.Member, want fleet.Child) (applied bool, err error) {
+	before := m.Live
+	err = r.applyChild(ctx, s, m, want)
 	switch {
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		// Trying again changes nothing; the user has to.
-		m.refused = err.Error()
-		return nil
+		m.Refused = err.Error()
+		return false, nil
 	case apierrors.IsConflict(err):
 		// The node is no longer as it was when this was decided.
 		s.comeBackIn(loop.StaleInterval)
-		return nil
+		return false, nil
 	case err != nil:
-		return fmt.Errorf("applying SeiNode %s: %w", want.Name, err)
+		return false, fmt.Errorf("applying SeiNode %s: %w", want.Name, err)
 	}
-	return r.tellOfRepair(s, m.target.Name, before)
+	return true, r.tellOfRepair(s, m.Target.Name, before)
 }
 
 // tellOfRepair announces nodes that somebody had deleted or edited.
 func (r *Reconciler) tellOfRepair(s *scope, name string, before *v1alpha1.SeiNode) error {
 	if before == nil {
-		if slices.Contains(s.before.Status.IncumbentNodes, name) {
+		if slices.Contains(s.before().Status.IncumbentNodes, name) {
 			s.tell(events.New(events.NodeRecreated, "%s had been deleted and was made again", name).About(events.Node(s.snd, name)))
 		}
 		return nil
@@ -131,41 +122,41 @@ func (r *Reconciler) tellOfRepair(s *scope, name string, before *v1alpha1.SeiNod
 
 // applyChild writes the node whole. What somebody else added beyond that is not ours
 // to apply, so it is taken out by a patch of its own.
-func (r *Reconciler) applyChild(ctx context.Context, s *scope, m *member, want fleet.Child) error {
+func (r *Reconciler) applyChild(ctx context.Context, s *scope, m *fleet.Member, want fleet.Child) error {
 	obj, err := want.Object(s.snd)
 	if err != nil {
 		return err
 	}
-	if m.live != nil {
+	if m.Live != nil {
 		// Only the very state that was judged: a node that was down then and is in
 		// sync by now would be taken down beyond the budget.
-		obj.SetUID(m.live.UID)
-		obj.SetResourceVersion(m.live.ResourceVersion)
+		obj.SetUID(m.Live.UID)
+		obj.SetResourceVersion(m.Live.ResourceVersion)
 	}
 	err = r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj),
 		client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
 	if err != nil {
 		return err
 	}
-	if m.live, err = decode(obj); err != nil {
+	if m.Live, err = decode(obj); err != nil {
 		return err
 	}
-	r.writes.Wrote(m.live)
-	same, err := want.SameSpec(&m.live.Spec)
+	r.writes.Wrote(m.Live)
+	same, err := want.SameSpec(&m.Live.Spec)
 	if err != nil || same {
 		return err
 	}
 	return r.takeOutExtras(ctx, m, want)
 }
 
-func (r *Reconciler) takeOutExtras(ctx context.Context, m *member, want fleet.Child) error {
-	node := m.live.DeepCopy()
+func (r *Reconciler) takeOutExtras(ctx context.Context, m *fleet.Member, want fleet.Child) error {
+	node := m.Live.DeepCopy()
 	node.Spec = *want.Spec.DeepCopy()
-	patch := client.MergeFromWithOptions(m.live, client.MergeFromWithOptimisticLock{})
+	patch := client.MergeFromWithOptions(m.Live, client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Patch(ctx, node, patch, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment)); err != nil {
 		return err
 	}
-	m.live = node
+	m.Live = node
 	r.writes.Wrote(node)
 	return nil
 }

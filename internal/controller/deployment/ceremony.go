@@ -27,7 +27,7 @@ func (r *Reconciler) observeGenesis(ctx context.Context, s *scope) error {
 	if err != nil {
 		return fmt.Errorf("looking for the genesis of %s: %w", s.snd.Spec.Genesis.ChainID, err)
 	}
-	s.genesis = list.Items
+	s.Observed.Genesis = list.Items
 	return nil
 }
 
@@ -36,15 +36,15 @@ func (r *Reconciler) observeGenesis(ctx context.Context, s *scope) error {
 // in status.
 func (r *Reconciler) syncCeremony(ctx context.Context, s *scope) error {
 	status := &s.snd.Status
-	switch s.ceremony.State {
+	switch s.Decision.Ceremony.State {
 	case fleet.CeremonyDue:
-		status.Plan = fleet.NewCeremony(s.snd, r.Platform, s.ceremony.Reason, r.Clock.Now())
+		status.Plan = fleet.NewCeremony(s.snd, r.Platform, s.Decision.Ceremony.Reason, r.Clock.Now())
 		status.RetriedFor = s.snd.Annotations[v1alpha1.AnnotationRetry]
 		s.again = true
 	case fleet.CeremonyRunning:
 		return r.advanceCeremony(ctx, s)
 	case fleet.CeremonyPutOff:
-		s.comeBackIn(s.ceremony.RetryIn)
+		s.comeBackIn(s.Decision.Ceremony.RetryIn)
 	case fleet.CeremonyDone:
 		return r.adoptGenesis(ctx, s)
 	case fleet.CeremonyNone, fleet.CeremonyBlocked:
@@ -67,7 +67,7 @@ func (r *Reconciler) advanceCeremony(ctx context.Context, s *scope) error {
 	s.comeBackIn(s.progress.RequeueAfter)
 	switch active.Phase {
 	case v1alpha1.PlanComplete:
-		s.finished = active
+		s.Result.Finished = active
 		s.snd.Status.Plan = nil
 		s.warnings = facts.Warnings
 		s.noteGenesis(facts.Stored)
@@ -76,7 +76,7 @@ func (r *Reconciler) advanceCeremony(ctx context.Context, s *scope) error {
 		}
 	case v1alpha1.PlanFailed:
 		// The plan stays in status: it says what went wrong, and when.
-		s.finished = active
+		s.Result.Finished = active
 		s.again = true
 	case v1alpha1.PlanActive:
 	}
@@ -96,7 +96,7 @@ func (s *scope) noteGenesis(stored *corev1.ConfigMap) {
 
 // adoptGenesis takes over what an earlier fleet of this name left behind.
 func (r *Reconciler) adoptGenesis(ctx context.Context, s *scope) error {
-	found := s.ceremony.Found
+	found := s.Decision.Ceremony.Found
 	s.noteGenesis(found)
 	if p := s.snd.Status.Plan; p != nil {
 		s.snd.Status.Plan = nil // a plan that failed before the genesis was there after all
@@ -114,13 +114,13 @@ func (r *Reconciler) adoptGenesis(ctx context.Context, s *scope) error {
 
 // ceremonyMembers are the validators with the sidecars of their pods.
 func (r *Reconciler) ceremonyMembers(ctx context.Context, s *scope) ([]ceremony.Member, error) {
-	members := make([]ceremony.Member, 0, len(s.members))
-	for _, m := range s.members {
-		member := ceremony.Member{Name: m.target.Name}
-		if m.live != nil && m.foreign == "" && m.live.DeletionTimestamp == nil {
-			member.Node = m.live
+	members := make([]ceremony.Member, 0, len(s.Result.Members))
+	for _, m := range s.Result.Members {
+		member := ceremony.Member{Name: m.Target.Name}
+		if m.Live != nil && m.Foreign == "" && m.Live.DeletionTimestamp == nil {
+			member.Node = m.Live
 			var err error
-			if member.Sidecar, err = r.sidecarOf(ctx, m.live); err != nil {
+			if member.Sidecar, err = r.sidecarOf(ctx, m.Live); err != nil {
 				return nil, err
 			}
 		}

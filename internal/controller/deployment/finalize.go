@@ -132,7 +132,7 @@ func (r *Reconciler) disown(ctx context.Context, snd *v1alpha1.SeiNodeDeployment
 
 func (r *Reconciler) reportTerminating(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, left int) error {
 	before, snapshot, now := snd.DeepCopy(), r.status.New(snd), r.Clock.Now()
-	enterPhase(snd, v1alpha1.DeploymentTerminating, now)
+	fleet.EnterPhase(snd, v1alpha1.DeploymentTerminating, now)
 	snd.Status.ObservedGeneration = snd.Generation
 	set := conditions.For(&snd.Status.Conditions, snd.Generation, now)
 	message := "the fleet is being deleted"

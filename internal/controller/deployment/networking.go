@@ -23,7 +23,7 @@ import (
 // removes what no longer is. Nothing of it waits for DNS or for the nodes.
 func (r *Reconciler) syncNetworking(ctx context.Context, s *scope) error {
 	err := errors.Join(r.syncServices(ctx, s), r.syncRoutes(ctx, s))
-	s.networking.failed = err
+	s.Result.Networking.Failed = err
 	return err
 }
 
@@ -51,16 +51,16 @@ func (r *Reconciler) syncServices(ctx context.Context, s *scope) error {
 // nodes that it may not remove yet.
 func (s *scope) countNodes() int {
 	count := int(s.snd.Spec.Replicas)
-	if s.snd.Spec.Paused && len(s.surplus) > 0 {
-		count = max(count, ordinalOf(s.surplus[0])+1)
+	if s.snd.Spec.Paused && len(s.Observed.Surplus) > 0 {
+		count = max(count, ordinalOf(s.Observed.Surplus[0])+1)
 	}
 	return count
 }
 
 func (r *Reconciler) syncRoutes(ctx context.Context, s *scope) error {
 	routes := fleet.Routes(s.snd, r.Platform)
-	served, err := r.routes.served(ctx, len(routes) > 0, s.now)
-	s.networking.routesServed = served
+	served, err := r.routes.served(ctx, len(routes) > 0, s.Observed.Now)
+	s.Result.Networking.RoutesServed = served
 	if err != nil || !served {
 		if len(routes) > 0 {
 			s.comeBackIn(routesInterval)
@@ -93,7 +93,7 @@ func (r *Reconciler) syncRoute(ctx context.Context, s *scope, want *gatewayv1ac.
 		live, err = render.Convert[gatewayv1.HTTPRoute](want)
 	}
 	if err == nil && live != nil {
-		s.networking.routes = append(s.networking.routes, live)
+		s.Result.Networking.Routes = append(s.Result.Networking.Routes, live)
 	}
 	return err
 }
@@ -114,7 +114,7 @@ func asObject[T any, P interface {
 func (r *Reconciler) syncObject(ctx context.Context, s *scope, kind string, want runtime.ApplyConfiguration, live client.Object) (applied bool, err error) {
 	if live != nil {
 		if problem := fleet.MayAdopt(s.snd, kind, live); problem != "" {
-			s.networking.problems = append(s.networking.problems, problem)
+			s.Result.Networking.Problems = append(s.Result.Networking.Problems, problem)
 			return false, nil
 		}
 		if live.GetDeletionTimestamp() != nil {
@@ -126,7 +126,7 @@ func (r *Reconciler) syncObject(ctx context.Context, s *scope, kind string, want
 	}
 	err = r.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
 	if apierrors.IsInvalid(err) {
-		s.networking.problems = append(s.networking.problems, err.Error())
+		s.Result.Networking.Problems = append(s.Result.Networking.Problems, err.Error())
 		return false, nil // trying again changes nothing; the configuration has to
 	}
 	if err != nil {

@@ -30,37 +30,40 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 
 func (r *Reconciler) observeMembers(ctx context.Context, s *scope) error {
 	for ordinal := range int(s.snd.Spec.Replicas) {
-		m := &member{target: fleet.Target(s.snd, r.Platform, ordinal)}
-		live, err := cached(ctx, r.Client, s.snd.Namespace, m.target.Name, &v1alpha1.SeiNode{})
+		m, err := r.observeMember(ctx, s, ordinal)
 		if err != nil {
 			return err
 		}
-		s.members = append(s.members, m)
-		if m.live = live; live == nil {
-			continue
-		}
-		s.stale = s.stale || r.writes.Behind(live, client.ObjectKeyFromObject(live), live)
-		m.foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
-		m.target = m.target.Retrying(live, s.snd.Status.Plan)
-		if err := r.observeRestart(ctx, m); err != nil {
-			return err
-		}
+		s.Observed.Members = append(s.Observed.Members, m)
 	}
 	return nil
 }
 
+func (r *Reconciler) observeMember(ctx context.Context, s *scope, ordinal int) (fleet.Member, error) {
+	m := fleet.Member{Target: fleet.Target(s.snd, r.Platform, ordinal)}
+	live, err := cached(ctx, r.Client, s.snd.Namespace, m.Target.Name, &v1alpha1.SeiNode{})
+	if err != nil || live == nil {
+		return m, err
+	}
+	s.stale = s.stale || r.writes.Behind(live, client.ObjectKeyFromObject(live), live)
+	m.Live = live
+	m.Foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
+	m.Target = m.Target.Retrying(live, s.snd.Status.Plan)
+	m.Restarted, err = r.observeRestart(ctx, live)
+	return m, err
+}
+
 // observeRestart finds out which restart a node's pod has seen. Only nodes that were
 // asked to restart are looked at.
-func (r *Reconciler) observeRestart(ctx context.Context, m *member) error {
-	if m.live.Annotations[v1alpha1.AnnotationRestart] == "" {
-		return nil
+func (r *Reconciler) observeRestart(ctx context.Context, node *v1alpha1.SeiNode) (string, error) {
+	if node.Annotations[v1alpha1.AnnotationRestart] == "" {
+		return "", nil
 	}
-	pod, err := cached(ctx, r.Client, m.live.Namespace, render.PodName(m.live), &corev1.Pod{})
+	pod, err := cached(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{})
 	if err != nil || pod == nil || pod.DeletionTimestamp != nil {
-		return err
+		return "", err
 	}
-	m.restarted = render.RestartValue(pod.Annotations)
-	return nil
+	return render.RestartValue(pod.Annotations), nil
 }
 
 func (r *Reconciler) observeSurplus(ctx context.Context, s *scope) error {
@@ -71,10 +74,10 @@ func (r *Reconciler) observeSurplus(ctx context.Context, s *scope) error {
 	for _, node := range owned {
 		_, ordinal, ok := fleet.ParseChildName(node.Name)
 		if ok && ordinal >= int(s.snd.Spec.Replicas) && node.DeletionTimestamp == nil {
-			s.surplus = append(s.surplus, node)
+			s.Observed.Surplus = append(s.Observed.Surplus, node)
 		}
 	}
-	slices.Reverse(s.surplus)
+	slices.Reverse(s.Observed.Surplus)
 	return nil
 }
 

@@ -102,22 +102,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 func (r *Reconciler) run(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) (ctrl.Result, error) {
 	for range maxPasses {
 		s := r.newScope(snd)
-		if s.err = r.observe(ctx, s); s.err == nil {
-			if s.stale {
-				return loop.Stale()
-			}
-			if s.err = r.decide(s); s.err == nil {
-				s.err = r.act(ctx, s)
-			}
+		failed := r.observe(ctx, s)
+		if failed == nil && s.stale {
+			return loop.Stale()
 		}
-		if loop.NamespaceEnds(s.err) {
-			return loop.AwaitDeletion(ctx, s.err)
+		if failed == nil {
+			failed = r.decide(s)
 		}
+		if failed == nil {
+			failed = r.act(ctx, s)
+		}
+		if loop.NamespaceEnds(failed) {
+			return loop.AwaitDeletion(ctx, failed)
+		}
+		s.Result.Err = failed
 		if err := r.report(ctx, s); err != nil {
-			return loop.ConflictIsRetry(errors.Join(s.err, err))
+			return loop.ConflictIsRetry(errors.Join(failed, err))
 		}
-		if s.err != nil {
-			return loop.ConflictIsRetry(s.err)
+		if failed != nil {
+			return loop.ConflictIsRetry(failed)
 		}
 		if !s.again {
 			return ctrl.Result{RequeueAfter: s.requeueAfter}, nil

@@ -8,10 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
-	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
@@ -19,73 +17,22 @@ import (
 // changed, and tells of transitions. It runs after errors too: what could not be
 // observed stays as it was.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
-	if s.nodes != nil {
-		s.deriveNodes()
-		s.deriveRollout()
-	}
-	s.deriveConditions()
-	if s.networking.synced {
-		s.deriveNetworking(r.Platform)
-	}
-	s.networkingReady(conditions.For(&s.snd.Status.Conditions, s.snd.Generation, s.now), r.Platform)
-	enterPhase(s.snd, s.phase(), s.now)
-	s.snd.Status.ObservedGeneration = s.snd.Generation
+	s.comeBackIn(s.Report(s.snd, r.Platform))
 	result, err := s.snapshot.Patch(ctx, r.Client, s.snd)
 	if err != nil {
 		return err
 	}
-	r.Metrics.DeploymentObserved(s.before, s.snd)
+	r.Metrics.DeploymentObserved(s.before(), s.snd)
 	r.Metrics.TasksCalled(v1alpha1.KindSeiNodeDeployment, s.progress)
 	r.countPlan(s)
 	r.Events.Emit(ctx, s.snd, s.told...)
 	if result == statuspatch.Changed {
-		r.Events.Emit(ctx, s.snd, events.ForDeployment(s.before, s.snd, strings.Join(s.changes, ", "))...)
-		logPhase(ctx, s.before, s.snd)
+		r.Events.Emit(ctx, s.snd, events.ForDeployment(s.before(), s.snd, strings.Join(s.Decision.Changes, ", "))...)
+		logPhase(ctx, s.before(), s.snd)
 	}
-	loop.LogPlan(ctx, s.progress, s.before.Status.Plan, s.snd.Status.Plan, s.finished)
+	loop.LogPlan(ctx, s.progress, s.before().Status.Plan, s.snd.Status.Plan, s.Result.Finished)
 	r.emitTroubles(ctx, s)
 	return nil
-}
-
-// deriveNodes writes which nodes there are and how they do.
-func (s *scope) deriveNodes() {
-	status := &s.snd.Status
-	status.Selector = fleet.Selector(s.snd.Name)
-	status.Nodes, status.IncumbentNodes = nil, nil
-	status.ReadyReplicas, status.UpdatedReplicas = 0, 0
-	for i, m := range s.members {
-		if m.live == nil || m.foreign != "" {
-			continue
-		}
-		ready := fleet.IsReady(m.live)
-		status.Nodes = append(status.Nodes, v1alpha1.FleetNode{
-			Name: m.live.Name, Phase: m.live.Status.Phase, Ready: ready, CurrentImage: m.live.Status.CurrentImage,
-		})
-		status.IncumbentNodes = append(status.IncumbentNodes, m.live.Name)
-		if ready {
-			status.ReadyReplicas++
-		}
-		if s.nodes[i].Current && s.nodes[i].Settled {
-			status.UpdatedReplicas++
-		}
-	}
-	status.Replicas = int32(len(status.Nodes))
-}
-
-// deriveRollout writes how far a change has come. A paused fleet's rollout stands
-// where it was.
-func (s *scope) deriveRollout() {
-	status := &s.snd.Status
-	if s.snd.Spec.Paused {
-		return
-	}
-	status.Rollout = fleet.Track(s.before.Status.Rollout, s.before.Status.TemplateHash, s.targetHash, s.nodes, s.now)
-	if status.Rollout == nil {
-		status.TemplateHash = s.targetHash
-		return
-	}
-	_, left := fleet.StalledSince(status.Rollout, fleet.ProgressDeadline(s.snd), s.now)
-	s.comeBackIn(left)
 }
 
 // emitTroubles tells once of what keeps a node from being the fleet's, and of errors
@@ -98,32 +45,32 @@ func (r *Reconciler) emitTroubles(ctx context.Context, s *scope) {
 		}
 	}
 	var foreign, refused []string
-	for _, m := range s.members {
-		if m.foreign != "" {
-			foreign = append(foreign, m.foreign)
+	for _, m := range s.Result.Members {
+		if m.Foreign != "" {
+			foreign = append(foreign, m.Foreign)
 		}
-		if m.refused != "" {
-			refused = append(refused, m.refused)
+		if m.Refused != "" {
+			refused = append(refused, m.Refused)
 		}
 	}
 	tell(events.NodeNotOurs, strings.Join(foreign, "; "))
 	tell(events.NodeRefused, strings.Join(refused, "; "))
-	tell(events.GenesisWarning, s.warned())
+	tell(events.GenesisWarning, strings.Join(s.warnings, "; "))
 	failure := ""
-	if s.err != nil {
-		failure = s.err.Error()
+	if s.Result.Err != nil {
+		failure = s.Result.Err.Error()
 	}
 	tell(events.ReconcileFailed, failure)
 }
 
 // countPlan records how long the plan took that ended in this pass.
 func (r *Reconciler) countPlan(s *scope) {
-	if p := s.finished; p != nil {
+	if p := s.Result.Finished; p != nil {
 		outcome := v1alpha1.OutcomeComplete
 		if p.Phase == v1alpha1.PlanFailed {
 			outcome = v1alpha1.OutcomeFailed
 		}
-		r.Metrics.PlanEnded(v1alpha1.KindSeiNodeDeployment, p.Reason, outcome, s.now.Sub(p.StartedAt.Time))
+		r.Metrics.PlanEnded(v1alpha1.KindSeiNodeDeployment, p.Reason, outcome, s.Observed.Now.Sub(p.StartedAt.Time))
 	}
 }
 

@@ -1,9 +1,8 @@
 package deployment
 
 import (
+	"slices"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
@@ -12,63 +11,33 @@ import (
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
-// member is one of the ordinals the fleet shall have.
-type member struct {
-	// target is the node as the template asks for it.
-	target fleet.Child
-	// live is the node that is there; nil when there is none.
-	live *v1alpha1.SeiNode
-	// restarted is the value of sei.io/restart its pod was made with.
-	restarted string
-	// foreign says why a node of this name is not the fleet's.
-	foreign string
-	// refused says why the API server does not take the node.
-	refused string
-	// moves: it may take over the template in this pass.
-	moves bool
-}
-
 // scope is what one pass over a fleet knows: filled by observe, decide and act, and
 // turned into status by report.
 type scope struct {
+	// snd is the fleet with the status that is being written.
 	snd      *v1alpha1.SeiNodeDeployment
-	before   *v1alpha1.SeiNodeDeployment
-	now      time.Time
 	snapshot *statuspatch.Snapshot
+	fleet.Pass
 
-	members []*member
-	// surplus are nodes beyond the wanted number, highest ordinal first.
-	surplus []*v1alpha1.SeiNode
 	// stale: the cache is behind what we wrote.
-	stale bool
-
-	// genesis are the ConfigMaps with a genesis of the fleet's chain.
-	genesis  []corev1.ConfigMap
-	ceremony fleet.Ceremony
+	stale    bool
 	progress plan.Progress
-	// finished is the plan that ended in this pass.
-	finished *v1alpha1.TaskPlan
 	warnings []string
-
-	targetHash string
-	// changes are the fields a rollout is about.
-	changes []string
-	// nodes is how the members are judged; after act, as it left them.
-	nodes []fleet.Node
-
-	networking networking
-
 	// told are the events of what was done in this pass.
 	told []events.Event
 
-	err          error
 	again        bool
 	requeueAfter time.Duration
 }
 
 func (r *Reconciler) newScope(snd *v1alpha1.SeiNodeDeployment) *scope {
-	return &scope{snd: snd, before: snd.DeepCopy(), now: r.Clock.Now(), snapshot: r.status.New(snd)}
+	s := &scope{snd: snd, snapshot: r.status.New(snd)}
+	s.Observed.Fleet, s.Observed.Now = snd.DeepCopy(), r.Clock.Now()
+	return s
 }
+
+// before is the fleet as it was read.
+func (s *scope) before() *v1alpha1.SeiNodeDeployment { return s.Observed.Fleet }
 
 // comeBackIn asks for another look after d, unless an earlier one is due.
 func (s *scope) comeBackIn(d time.Duration) {
@@ -79,25 +48,12 @@ func (s *scope) comeBackIn(d time.Duration) {
 
 func (s *scope) tell(e events.Event) { s.told = append(s.told, e) }
 
-// judge looks at every member as it is now.
-func (s *scope) judge() error {
-	s.nodes = make([]fleet.Node, 0, len(s.members))
-	for _, m := range s.members {
-		live := m.live
-		if m.foreign != "" {
-			live = nil
-		}
-		n, err := fleet.Observe(m.target, live, m.restarted)
-		if err != nil {
-			return err
-		}
-		switch {
-		case m.foreign != "":
-			n.Why = m.foreign
-		case m.refused != "":
-			n.Why = m.refused
-		}
-		s.nodes = append(s.nodes, n)
+// decide works out what to do. What is done changes the result and never the observation.
+func (r *Reconciler) decide(s *scope) error {
+	var err error
+	if s.Decision, err = fleet.Decide(&s.Observed, r.Platform); err != nil {
+		return err
 	}
+	s.Result.Members, s.Result.Nodes = slices.Clone(s.Observed.Members), s.Decision.Nodes
 	return nil
 }

@@ -1,4 +1,4 @@
-package deployment
+package fleet
 
 import (
 	"fmt"
@@ -8,11 +8,10 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
-	"github.com/sei-operator/sei-operator/internal/fleet"
 )
 
 // deriveConditions sets every condition of the fleet. All of them are always there.
-func (s *scope) deriveConditions() {
+func (s *report) deriveConditions() {
 	set := conditions.For(&s.snd.Status.Conditions, s.snd.Generation, s.now)
 	s.paused(set)
 	s.nodesReady(set)
@@ -20,9 +19,10 @@ func (s *scope) deriveConditions() {
 	s.rolloutStalled(set)
 	s.planInProgress(set)
 	s.ceremonyComplete(set)
+	s.networkingReady(set)
 }
 
-func (s *scope) paused(set conditions.Setter) {
+func (s *report) paused(set conditions.Setter) {
 	if s.snd.Spec.Paused {
 		set.True(v1alpha1.ConditionPaused, v1alpha1.ReasonPaused, "spec.paused is set: nodes run on, and nothing is created, changed or removed")
 		return
@@ -31,7 +31,7 @@ func (s *scope) paused(set conditions.Setter) {
 }
 
 // nodesReady counts the nodes that are in sync and names those that are not.
-func (s *scope) nodesReady(set conditions.Setter) {
+func (s *report) nodesReady(set conditions.Setter) {
 	if s.nodes == nil {
 		if conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionNodesReady) == nil && s.err != nil {
 			set.Unknown(v1alpha1.ConditionNodesReady, v1alpha1.ReasonNodesNotReady, s.err.Error())
@@ -53,24 +53,24 @@ func (s *scope) nodesReady(set conditions.Setter) {
 	set.False(v1alpha1.ConditionNodesReady, reason, fmt.Sprintf("%d of %d nodes are in sync%s", ready, total, s.missing()))
 }
 
-func isTrouble(m *member) bool {
-	return m.foreign != "" || m.refused != "" || m.live != nil && m.live.Status.Phase == v1alpha1.NodeFailed
+func isTrouble(m Member) bool {
+	return m.Foreign != "" || m.Refused != "" || m.Live != nil && m.Live.Status.Phase == v1alpha1.NodeFailed
 }
 
-func isComingUp(m *member) bool {
-	return m.live == nil || m.live.Status.Phase != v1alpha1.NodeRunning
+func isComingUp(m Member) bool {
+	return m.Live == nil || m.Live.Status.Phase != v1alpha1.NodeRunning
 }
 
 // maxNamed is how many nodes a message names.
 const maxNamed = 3
 
 // missing names the nodes that are not in sync, and why.
-func (s *scope) missing() string {
+func (s *report) missing() string {
 	var named []string
 	more := 0
-	for i, m := range s.members {
-		switch {
-		case m.foreign == "" && m.live != nil && fleet.IsReady(m.live):
+	for i := range s.members {
+		switch live := s.members[i].own(); {
+		case live != nil && IsReady(live):
 		case len(named) == maxNamed:
 			more++
 		default:
@@ -84,7 +84,7 @@ func (s *scope) missing() string {
 	return text
 }
 
-func (s *scope) rolloutInProgress(set conditions.Setter) {
+func (s *report) rolloutInProgress(set conditions.Setter) {
 	rollout := s.snd.Status.Rollout
 	switch {
 	case rollout != nil:
@@ -104,14 +104,14 @@ func (s *scope) rolloutInProgress(set conditions.Setter) {
 	}
 }
 
-func (s *scope) rolloutStalled(set conditions.Setter) {
+func (s *report) rolloutStalled(set conditions.Setter) {
 	rollout := s.snd.Status.Rollout
 	if rollout == nil {
 		set.False(v1alpha1.ConditionRolloutStalled, v1alpha1.ReasonNoRollout, "")
 		return
 	}
-	deadline := fleet.ProgressDeadline(s.snd)
-	since, left := fleet.StalledSince(rollout, deadline, s.now)
+	deadline := ProgressDeadline(s.snd)
+	since, left := StalledSince(rollout, deadline, s.now)
 	if left > 0 || s.snd.Spec.Paused {
 		set.False(v1alpha1.ConditionRolloutStalled, v1alpha1.ReasonRolloutProgressing, "")
 		return

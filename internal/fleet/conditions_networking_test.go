@@ -1,4 +1,4 @@
-package deployment
+package fleet_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/platform"
 )
 
@@ -30,8 +31,8 @@ func TestNetworkingReady_APassThatDidNotLook_ClaimsNothing(t *testing.T) {
 			snd.Spec.Template.Spec.FullNode = &v1alpha1.FullNodeSpec{}
 			snd.Spec.Networking = &v1alpha1.NetworkingSpec{}
 			snd.Status.Conditions = tc.before
-			s := &scope{snd: snd, err: errors.New("the cache is closed")}
-			s.networkingReady(conditions.For(&snd.Status.Conditions, 1, time.Now()), cfg)
+			pass := fleet.Pass{Observed: fleet.Observation{Fleet: snd.DeepCopy(), Now: time.Now()}, Result: fleet.Result{Err: errors.New("the cache is closed")}}
+			pass.Report(snd, cfg)
 			if !conditions.Is(snd.Status.Conditions, v1alpha1.ConditionNetworkingReady, tc.status, tc.reason) {
 				t.Errorf("conditions %+v", snd.Status.Conditions)
 			}

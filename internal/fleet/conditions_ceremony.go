@@ -1,17 +1,15 @@
-package deployment
+package fleet
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
-	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/plan"
 )
 
-func (s *scope) planInProgress(set conditions.Setter) {
+func (s *report) planInProgress(set conditions.Setter) {
 	p := s.snd.Status.Plan
 	switch {
 	case p != nil && p.Phase == v1alpha1.PlanFailed:
@@ -59,7 +57,7 @@ func failureWords(p *v1alpha1.TaskPlan) string {
 }
 
 // ceremonyComplete latches: the hash in status says that the chain has begun.
-func (s *scope) ceremonyComplete(set conditions.Setter) {
+func (s *report) ceremonyComplete(set conditions.Setter) {
 	const conditionType = v1alpha1.ConditionGenesisCeremonyComplete
 	status := &s.snd.Status
 	p := status.Plan
@@ -69,7 +67,7 @@ func (s *scope) ceremonyComplete(set conditions.Setter) {
 	case status.GenesisHash != "":
 		set.True(conditionType, v1alpha1.ReasonCeremonyComplete,
 			fmt.Sprintf("the genesis of %s is in ConfigMap %s, SHA-256 %s", s.snd.Spec.Genesis.ChainID, status.GenesisConfigMap, status.GenesisHash))
-	case s.ceremony.State == fleet.CeremonyBlocked:
+	case s.ceremony.State == CeremonyBlocked:
 		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, s.ceremony.Message)
 	case p != nil && p.Phase == v1alpha1.PlanFailed:
 		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, failureWords(p)+
@@ -84,13 +82,10 @@ func (s *scope) ceremonyComplete(set conditions.Setter) {
 
 // ceremonyFailed reports whether the chain has no genesis and will not get one by what
 // goes on now.
-func (s *scope) ceremonyFailed() bool {
+func (s *report) ceremonyFailed() bool {
 	status := &s.snd.Status
 	if s.snd.Spec.Genesis == nil || status.GenesisHash != "" {
 		return false
 	}
-	return s.ceremony.State == fleet.CeremonyBlocked || status.Plan != nil && status.Plan.Phase == v1alpha1.PlanFailed
+	return s.ceremony.State == CeremonyBlocked || status.Plan != nil && status.Plan.Phase == v1alpha1.PlanFailed
 }
-
-// warned is what the assembler found odd about the genesis.
-func (s *scope) warned() string { return strings.Join(s.warnings, "; ") }

@@ -1,4 +1,4 @@
-package deployment
+package fleet
 
 import (
 	"time"
@@ -8,8 +8,8 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// enterPhase writes the phase, and when it began if it is another one.
-func enterPhase(snd *v1alpha1.SeiNodeDeployment, phase v1alpha1.SeiNodeDeploymentPhase, now time.Time) {
+// EnterPhase writes the phase, and when it began if it is another one.
+func EnterPhase(snd *v1alpha1.SeiNodeDeployment, phase v1alpha1.SeiNodeDeploymentPhase, now time.Time) {
 	if snd.Status.Phase == phase {
 		return
 	}
@@ -18,7 +18,7 @@ func enterPhase(snd *v1alpha1.SeiNodeDeployment, phase v1alpha1.SeiNodeDeploymen
 }
 
 // phase sums up how the fleet is.
-func (s *scope) phase() v1alpha1.SeiNodeDeploymentPhase {
+func (s *report) phase() v1alpha1.SeiNodeDeploymentPhase {
 	status := &s.snd.Status
 	failed := 0
 	for _, n := range status.Nodes {
@@ -48,7 +48,7 @@ func (s *scope) phase() v1alpha1.SeiNodeDeploymentPhase {
 }
 
 // comingUp reports whether a node that the fleet shall have was not brought up yet.
-func (s *scope) comingUp() bool {
+func (s *report) comingUp() bool {
 	status := &s.snd.Status
 	if len(status.Nodes) < int(s.snd.Spec.Replicas) {
 		return true

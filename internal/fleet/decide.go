@@ -1,0 +1,87 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/sei-operator/sei-operator/internal/platform"
+)
+
+// Decision is what to do about a fleet.
+type Decision struct {
+	// TargetHash identifies what the nodes are brought to.
+	TargetHash string
+	Ceremony   Ceremony
+	// Nodes is how the members are judged, by ordinal.
+	Nodes []Node
+	// Moves are the ordinals of those that may take over the template now.
+	Moves []int
+	// Changes are the fields a rollout is about.
+	Changes []string
+}
+
+// Decide works out what the template asks for and which nodes may take it over now.
+func Decide(o *Observation, cfg *platform.Config) (Decision, error) {
+	hash, err := TargetHash(o.Fleet, cfg)
+	if err != nil {
+		return Decision{}, err
+	}
+	d := Decision{TargetHash: hash, Ceremony: DecideCeremony(o.Fleet, o.Genesis, o.Now), Nodes: make([]Node, 0, len(o.Members))}
+	for i := range o.Members {
+		m := &o.Members[i]
+		rolled, err := m.rolled()
+		if err != nil {
+			return Decision{}, err
+		}
+		d.Changes = append(d.Changes, rolled...)
+		d.Nodes = append(d.Nodes, judge(m, len(rolled) == 0))
+	}
+	slices.Sort(d.Changes)
+	d.Changes = slices.Compact(d.Changes)
+	d.Moves = Moves(d.Nodes, MaxUnavailable(o.Fleet))
+	return d, nil
+}
+
+// rolled lists the fields in which a member has to move.
+func (m *Member) rolled() ([]string, error) {
+	if m.own() == nil || m.Live.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	return m.Target.Rolled(m.Live)
+}
+
+// judge looks at a member; current says whether its spec holds what the template asks for.
+func judge(m *Member, current bool) Node {
+	n := Observe(m.Target, m.own(), m.Restarted, current)
+	switch {
+	case m.Foreign != "":
+		n.Why = m.Foreign
+	case m.Refused != "":
+		n.Why = m.Refused
+	}
+	return n
+}
+
+// Judge looks at the members as acting on a decision has left them.
+func (d *Decision) Judge(after []Member) []Node {
+	nodes := make([]Node, 0, len(after))
+	for i := range after {
+		nodes = append(nodes, judge(&after[i], d.Nodes[i].Current || after[i].Moved))
+	}
+	return nodes
+}
+
+// MayMove reports whether a member may take over the template now.
+func (d *Decision) MayMove(i int) bool { return slices.Contains(d.Moves, d.Nodes[i].Ordinal) }
+
+// Want is what a member shall be now: the template, or as much of it as a node may take
+// over that has to wait for its turn.
+func (d *Decision) Want(i int, m *Member) (Child, error) {
+	switch {
+	case m.Live == nil:
+		return m.Target, nil
+	case d.Nodes[i].Current || d.MayMove(i):
+		return m.Target.KeepingRestart(m.Live), nil
+	default:
+		return m.Target.Held(m.Live)
+	}
+}

@@ -1,0 +1,65 @@
+package fleet
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// Member is one of the nodes the fleet shall have.
+type Member struct {
+	// Target is the node as the template asks for it.
+	Target Child
+	// Live is the node that is there; nil when there is none.
+	Live *v1alpha1.SeiNode
+	// Restarted is the value of sei.io/restart its pod was made with.
+	Restarted string
+	// Foreign says why a node of this name is not the fleet's.
+	Foreign string
+	// Moved: the pass gave it the template's spec.
+	Moved bool
+	// Refused says why the API server does not take the node. Only writing it tells.
+	Refused string
+}
+
+// own is the fleet's node; nil when there is none, or when it is somebody else's.
+func (m *Member) own() *v1alpha1.SeiNode {
+	if m.Foreign != "" {
+		return nil
+	}
+	return m.Live
+}
+
+// Observation is what a pass saw of a fleet. Nothing changes it.
+type Observation struct {
+	// Fleet is the fleet as it was read.
+	Fleet *v1alpha1.SeiNodeDeployment
+	// Members are the nodes it shall have, by ordinal.
+	Members []Member
+	// Surplus are its nodes beyond those, in the order in which they are removed.
+	Surplus []*v1alpha1.SeiNode
+	// Genesis are the ConfigMaps with a genesis of the fleet's chain.
+	Genesis []corev1.ConfigMap
+	Now     time.Time
+}
+
+// Result is what acting on a decision came to.
+type Result struct {
+	// Members are the nodes as the pass left them.
+	Members []Member
+	// Nodes is how they are judged then; nil when the pass did not get that far.
+	Nodes []Node
+	// Finished is the plan that ended in this pass.
+	Finished   *v1alpha1.TaskPlan
+	Networking Networking
+	Err        error
+}
+
+// Pass is what one pass over a fleet saw, decided and did.
+type Pass struct {
+	Observed Observation
+	Decision Decision
+	Result   Result
+}

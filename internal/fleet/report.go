@@ -1,0 +1,89 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/platform"
+)
+
+// report is a status on its way: what the pass knows, and the fleet it is written to.
+type report struct {
+	snd      *v1alpha1.SeiNodeDeployment
+	before   *v1alpha1.SeiNodeDeployment
+	cfg      *platform.Config
+	now      time.Time
+	decision *Decision
+
+	members    []Member
+	nodes      []Node
+	ceremony   Ceremony
+	finished   *v1alpha1.TaskPlan
+	networking *Networking
+	err        error
+}
+
+// Report writes into the status of snd what a pass saw and did, and returns after how long
+// it says something else although nothing happens; zero means never. What could not be
+// observed stays as it was.
+func (p *Pass) Report(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) time.Duration {
+	s := &report{
+		snd: snd, before: p.Observed.Fleet, cfg: cfg, now: p.Observed.Now, decision: &p.Decision,
+		members: p.Result.Members, nodes: p.Result.Nodes, ceremony: p.Decision.Ceremony,
+		finished: p.Result.Finished, networking: &p.Result.Networking, err: p.Result.Err,
+	}
+	var recheck time.Duration
+	if s.nodes != nil {
+		s.deriveNodes()
+		recheck = s.deriveRollout()
+	}
+	if s.networking.Synced {
+		s.deriveNetworking()
+	}
+	s.deriveConditions()
+	EnterPhase(snd, s.phase(), s.now)
+	snd.Status.ObservedGeneration = snd.Generation
+	return recheck
+}
+
+// deriveNodes writes which nodes there are and how they do.
+func (s *report) deriveNodes() {
+	status := &s.snd.Status
+	status.Selector = Selector(s.snd.Name)
+	status.Nodes, status.IncumbentNodes = nil, nil
+	status.ReadyReplicas, status.UpdatedReplicas = 0, 0
+	for i := range s.members {
+		live := s.members[i].own()
+		if live == nil {
+			continue
+		}
+		ready := IsReady(live)
+		status.Nodes = append(status.Nodes, v1alpha1.FleetNode{
+			Name: live.Name, Phase: live.Status.Phase, Ready: ready, CurrentImage: live.Status.CurrentImage,
+		})
+		status.IncumbentNodes = append(status.IncumbentNodes, live.Name)
+		if ready {
+			status.ReadyReplicas++
+		}
+		if s.nodes[i].Current && s.nodes[i].Settled {
+			status.UpdatedReplicas++
+		}
+	}
+	status.Replicas = int32(len(status.Nodes))
+}
+
+// deriveRollout writes how far a change has come, and returns how long it may still stand
+// still. A paused fleet's rollout stands where it was.
+func (s *report) deriveRollout() (left time.Duration) {
+	status := &s.snd.Status
+	if s.snd.Spec.Paused {
+		return 0
+	}
+	status.Rollout = Track(s.before.Status.Rollout, s.before.Status.TemplateHash, s.decision.TargetHash, s.nodes, s.now)
+	if status.Rollout == nil {
+		status.TemplateHash = s.decision.TargetHash
+		return 0
+	}
+	_, left = StalledSince(status.Rollout, ProgressDeadline(s.snd), s.now)
+	return left
+}

@@ -1,0 +1,260 @@
+package fleet_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/platform"
+)
+
+var passAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// scene is a fleet of three nodes that a pass looks at. It begins with nodes that run the
+// template and are in sync.
+type scene struct {
+	snd     *v1alpha1.SeiNodeDeployment
+	members []fleet.Member
+	err     error
+	// unseen: the pass failed before it saw the nodes.
+	unseen bool
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{snd: rpcFleet()}
+	s.snd.Spec.Replicas = 3
+	for ordinal := range 3 {
+		live := liveOf(t, s.snd, ordinal)
+		live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: live.Generation, Phase: v1alpha1.NodeRunning, CurrentImage: live.Spec.Image}
+		condition(live, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync)
+		s.members = append(s.members, fleet.Member{Target: fleet.Target(s.snd, platform.Default(), ordinal), Live: live})
+	}
+	hash, err := fleet.TargetHash(s.snd, platform.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.snd.Status.TemplateHash = hash
+	return s
+}
+
+func (s *scene) live(ordinal int) *v1alpha1.SeiNode { return s.members[ordinal].Live }
+
+// down has a node fall out of sync.
+func (s *scene) down(ordinal int) { s.ready(ordinal, metav1.ConditionFalse, v1alpha1.ReasonNotInSync) }
+
+func (s *scene) ready(ordinal int, status metav1.ConditionStatus, reason string) {
+	c := conditions.Get(s.live(ordinal).Status.Conditions, v1alpha1.ConditionReady)
+	c.Status, c.Reason = status, reason
+}
+
+// rolling is a rollout to what the template asks for, without progress since the given time.
+func (s *scene) rolling(since time.Time) {
+	s.snd.Status.Rollout = &v1alpha1.RolloutStatus{TargetHash: s.snd.Status.TemplateHash, StartedAt: metav1.NewTime(since), Total: 3}
+	s.snd.Status.TemplateHash = "an older one"
+}
+
+// reported is the fleet after a pass that could only look.
+func (s *scene) reported(t *testing.T) *v1alpha1.SeiNodeDeployment {
+	t.Helper()
+	pass := fleet.Pass{Observed: fleet.Observation{Fleet: s.snd.DeepCopy(), Now: passAt}, Result: fleet.Result{Err: s.err}}
+	if !s.unseen {
+		pass.Observed.Members = s.members
+		d, err := fleet.Decide(&pass.Observed, platform.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass.Decision, pass.Result.Members, pass.Result.Nodes = d, s.members, d.Judge(s.members)
+	}
+	pass.Report(s.snd, platform.Default())
+	return s.snd
+}
+
+func failedPlan() *v1alpha1.TaskPlan {
+	return &v1alpha1.TaskPlan{Phase: v1alpha1.PlanFailed, Reason: fleet.ReasonGenesisCeremony}
+}
+
+func TestReport_Phase(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*scene)
+		want   v1alpha1.SeiNodeDeploymentPhase
+	}{
+		"every node is in sync": {func(*scene) {}, v1alpha1.DeploymentReady},
+		"none is there yet":     {func(s *scene) { drop(s, 0); drop(s, 1); drop(s, 2) }, v1alpha1.DeploymentPending},
+		"one is there":          {func(s *scene) { drop(s, 0); drop(s, 1) }, v1alpha1.DeploymentInitializing},
+		"one is being brought up": {func(s *scene) {
+			s.live(1).Status.Phase = v1alpha1.NodeInitializing
+			s.down(1)
+		}, v1alpha1.DeploymentInitializing},
+		"one is being brought up, another failed": {func(s *scene) {
+			s.live(1).Status.Phase, s.live(2).Status.Phase = v1alpha1.NodeInitializing, v1alpha1.NodeFailed
+			s.down(1)
+			s.down(2)
+		}, v1alpha1.DeploymentDegraded},
+		"one fell out of sync": {func(s *scene) { s.down(1) }, v1alpha1.DeploymentDegraded},
+		"one failed": {func(s *scene) {
+			s.live(1).Status.Phase = v1alpha1.NodeFailed
+			s.down(1)
+		}, v1alpha1.DeploymentDegraded},
+		"all failed": {func(s *scene) {
+			for i := range 3 {
+				s.live(i).Status.Phase = v1alpha1.NodeFailed
+				s.down(i)
+			}
+		}, v1alpha1.DeploymentFailed},
+		"a change is on its way": {func(s *scene) {
+			s.rolling(passAt)
+			s.down(0)
+		}, v1alpha1.DeploymentUpgrading},
+		"paused": {func(s *scene) { s.snd.Spec.Paused = true }, v1alpha1.DeploymentPaused},
+		"paused in a rollout": {func(s *scene) {
+			s.snd.Spec.Paused = true
+			s.rolling(passAt)
+			s.down(0)
+		}, v1alpha1.DeploymentPaused},
+		"its nodes are stopped": {func(s *scene) { s.snd.Spec.Template.Spec.Paused = true }, v1alpha1.DeploymentPaused},
+		"the ceremony failed": {func(s *scene) {
+			s.snd.Spec.Genesis = &v1alpha1.GenesisCeremony{}
+			s.snd.Status.Plan = failedPlan()
+		}, v1alpha1.DeploymentFailed},
+		"a ceremony failed after the genesis was there": {func(s *scene) {
+			s.snd.Spec.Genesis = &v1alpha1.GenesisCeremony{}
+			s.snd.Status.Plan, s.snd.Status.GenesisHash = failedPlan(), "hash"
+		}, v1alpha1.DeploymentReady},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			c.change(s)
+			if got := s.reported(t); got.Status.Phase != c.want {
+				t.Errorf("phase %s, want %s", got.Status.Phase, c.want)
+			}
+		})
+	}
+}
+
+// drop takes a node away.
+func drop(s *scene, ordinal int) { s.members[ordinal].Live = nil }
+
+func TestReport_Conditions(t *testing.T) {
+	type said struct {
+		conditionType string
+		status        metav1.ConditionStatus
+		reason, words string
+	}
+	for name, c := range map[string]struct {
+		change func(*scene)
+		want   []said
+	}{
+		"every node is in sync": {func(*scene) {}, []said{
+			{v1alpha1.ConditionNodesReady, "True", v1alpha1.ReasonAllNodesReady, "3 of 3 nodes are in sync"},
+			{v1alpha1.ConditionRolloutInProgress, "False", v1alpha1.ReasonRolloutNotStarted, ""},
+			{v1alpha1.ConditionRolloutStalled, "False", v1alpha1.ReasonNoRollout, ""},
+			{v1alpha1.ConditionPaused, "False", v1alpha1.ReasonNotPaused, ""},
+			{v1alpha1.ConditionPlanInProgress, "False", v1alpha1.ReasonNoPlan, ""},
+			{v1alpha1.ConditionGenesisCeremonyComplete, "False", v1alpha1.ReasonNotApplicable, ""},
+		}},
+		"one fell out of sync": {func(s *scene) { s.down(1) }, []said{
+			{v1alpha1.ConditionNodesReady, "False", v1alpha1.ReasonNodesNotReady, "2 of 3 nodes are in sync; rpc-1: Ready is False: NotInSync"},
+		}},
+		"one is being made": {func(s *scene) { drop(s, 2) }, []said{
+			{v1alpha1.ConditionNodesReady, "False", v1alpha1.ReasonNodesInitializing, "2 of 3 nodes are in sync; rpc-2: it is being made"},
+		}},
+		"one failed, one is being made": {func(s *scene) {
+			drop(s, 2)
+			s.live(1).Status.Phase = v1alpha1.NodeFailed
+			s.down(1)
+		}, []said{{v1alpha1.ConditionNodesReady, "False", v1alpha1.ReasonNodesFailed, "rpc-1: "}}},
+		"one is refused": {func(s *scene) {
+			drop(s, 1)
+			s.members[1].Refused = "spec.image is too long"
+		}, []said{{v1alpha1.ConditionNodesReady, "False", v1alpha1.ReasonNodesFailed, "rpc-1: spec.image is too long"}}},
+		"one is somebody else's": {func(s *scene) { s.members[1].Foreign = "it is controlled by another" }, []said{
+			{v1alpha1.ConditionNodesReady, "False", v1alpha1.ReasonNodesFailed, "rpc-1: it is controlled by another"},
+		}},
+		"not all are named": {func(s *scene) {
+			s.snd.Spec.Replicas = 5
+			s.members = append(s.members, fleet.Member{Target: fleet.Target(s.snd, platform.Default(), 3)}, fleet.Member{Target: fleet.Target(s.snd, platform.Default(), 4)})
+			s.down(1)
+			s.down(2)
+		}, []said{{v1alpha1.ConditionNodesReady, "False", v1alpha1.ReasonNodesInitializing, "; and 1 more"}}},
+		"a rollout goes on": {func(s *scene) {
+			s.rolling(passAt.Add(-time.Minute))
+			s.down(0)
+		}, []said{
+			{v1alpha1.ConditionRolloutInProgress, "True", v1alpha1.ReasonRollingOut, "2 of 3 nodes are done; waiting on rpc-0: "},
+			{v1alpha1.ConditionRolloutStalled, "False", v1alpha1.ReasonRolloutProgressing, ""},
+		}},
+		"a rollout ends": {func(s *scene) { s.rolling(passAt.Add(-time.Minute)) }, []said{
+			{v1alpha1.ConditionRolloutInProgress, "False", v1alpha1.ReasonRolloutComplete, "every node runs the template"},
+			{v1alpha1.ConditionRolloutStalled, "False", v1alpha1.ReasonNoRollout, ""},
+		}},
+		"a rollout stands still": {func(s *scene) {
+			s.rolling(passAt.Add(-time.Hour))
+			s.snd.Status.Rollout.Updated = 2
+			s.down(0)
+		}, []said{{v1alpha1.ConditionRolloutStalled, "True", v1alpha1.ReasonDeadlineExceeded, "waiting on rpc-0: "}}},
+		"a node that was done fell behind again, which is no progress": {func(s *scene) {
+			s.rolling(passAt.Add(-time.Hour))
+			s.snd.Status.Rollout.Updated = 3
+			s.down(0)
+		}, []said{{v1alpha1.ConditionRolloutStalled, "True", v1alpha1.ReasonDeadlineExceeded, "waiting on rpc-0: "}}},
+		"paused in a rollout": {func(s *scene) {
+			s.snd.Spec.Paused = true
+			s.rolling(passAt.Add(-time.Hour))
+			s.down(0)
+		}, []said{
+			{v1alpha1.ConditionPaused, "True", v1alpha1.ReasonPaused, "spec.paused is set"},
+			{v1alpha1.ConditionRolloutInProgress, "True", v1alpha1.ReasonRollingOut, "(the fleet is paused)"},
+			{v1alpha1.ConditionRolloutStalled, "False", v1alpha1.ReasonRolloutProgressing, ""},
+		}},
+		"could not be looked at": {func(s *scene) { s.unseen, s.err = true, errors.New("the cache is closed") }, []said{
+			{v1alpha1.ConditionNodesReady, "Unknown", v1alpha1.ReasonNodesNotReady, "the cache is closed"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			c.change(s)
+			got := s.reported(t)
+			for _, want := range c.want {
+				have := conditions.Get(got.Status.Conditions, want.conditionType)
+				if have == nil || have.Status != want.status || have.Reason != want.reason || !strings.Contains(have.Message, want.words) {
+					t.Errorf("%+v, want %+v", have, want)
+				}
+			}
+		})
+	}
+}
+
+func TestReport_APassThatSawNothing_LeavesTheNodesAsTheyWere(t *testing.T) {
+	s := newScene(t)
+	s.reported(t)
+	s.unseen, s.err = true, errors.New("the cache is closed")
+	got := s.reported(t)
+	if len(got.Status.Nodes) != 3 || got.Status.ReadyReplicas != 3 || !conditions.Is(got.Status.Conditions, v1alpha1.ConditionNodesReady, metav1.ConditionTrue, "") {
+		t.Errorf("status %+v", got.Status)
+	}
+}
+
+func TestReport_TheObservationStaysAsItIs(t *testing.T) {
+	s := newScene(t)
+	s.rolling(passAt)
+	s.down(0)
+	s.members[1].Live.Spec.Image = "seid:old"
+	var before []*v1alpha1.SeiNode
+	for i := range s.members {
+		before = append(before, s.live(i).DeepCopy())
+	}
+	s.reported(t)
+	for i := range s.members {
+		if diff := cmp.Diff(before[i], s.live(i)); diff != "" {
+			t.Errorf("node %d (-seen +after):\n%s", i, diff)
+		}
+	}
+}
