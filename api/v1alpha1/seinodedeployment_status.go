@@ -55,6 +55,9 @@ type SeiNodeDeploymentStatus struct {
 	// plan is the fleet's own work going on, for example a genesis ceremony.
 	// +optional
 	Plan *TaskPlan `json:"plan,omitempty"`
+	// lastPlan is how the fleet's own work before ended.
+	// +optional
+	LastPlan *PlanSummary `json:"lastPlan,omitempty"`
 	// retriedFor is the value of the annotation sei.io/retry that was last acted on.
 	// +optional
 	RetriedFor string `json:"retriedFor,omitempty"`

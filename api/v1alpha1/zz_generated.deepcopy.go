@@ -1209,6 +1209,11 @@ func (in *SeiNodeDeploymentStatus) DeepCopyInto(out *SeiNodeDeploymentStatus) {
 		*out = new(TaskPlan)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.LastPlan != nil {
+		in, out := &in.LastPlan, &out.LastPlan
+		*out = new(PlanSummary)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.IncumbentNodes != nil {
 		in, out := &in.IncumbentNodes, &out.IncumbentNodes
 		*out = make([]string, len(*in))

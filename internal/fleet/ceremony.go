@@ -96,26 +96,16 @@ func DecideCeremony(snd *v1alpha1.SeiNodeDeployment, genesis []corev1.ConfigMap,
 
 // again is a plan that is due, or put off because one has just failed.
 func again(snd *v1alpha1.SeiNodeDeployment, reason string, now time.Time) Ceremony {
-	last := snd.Status.Plan
+	last := snd.Status.LastPlan
 	asked := snd.Annotations[v1alpha1.AnnotationRetry]
-	if last == nil || last.Phase != v1alpha1.PlanFailed || asked != "" && asked != snd.Status.RetriedFor {
+	if last == nil || last.Outcome != v1alpha1.OutcomeFailed || asked != "" && asked != snd.Status.RetriedFor {
 		return Ceremony{State: CeremonyDue, Reason: reason}
 	}
-	left := endOf(last).Add(retryCeremonyAfter).Sub(now)
+	left := last.FinishedAt.Add(retryCeremonyAfter).Sub(now)
 	if left <= 0 {
 		return Ceremony{State: CeremonyDue, Reason: reason}
 	}
 	return Ceremony{State: CeremonyPutOff, Reason: reason, RetryIn: left}
-}
-
-// endOf is when a failed plan ended.
-func endOf(p *v1alpha1.TaskPlan) time.Time {
-	if p.FailedTaskIndex != nil && int(*p.FailedTaskIndex) < len(p.Tasks) {
-		if at := p.Tasks[*p.FailedTaskIndex].CompletedAt; at != nil {
-			return at.Time
-		}
-	}
-	return time.Time{}
 }
 
 func ownGenesis(snd *v1alpha1.SeiNodeDeployment, genesis []corev1.ConfigMap) (own, other *corev1.ConfigMap) {

@@ -63,9 +63,8 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 	genesis := func(name string) []corev1.ConfigMap {
 		return []corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{v1alpha1.AnnotationGenesisHash: "ab"}}}}
 	}
-	failed := func(ago time.Duration) *v1alpha1.TaskPlan {
-		at := metav1.NewTime(now.Add(-ago))
-		return &v1alpha1.TaskPlan{Phase: v1alpha1.PlanFailed, FailedTaskIndex: new(int32), Tasks: []v1alpha1.PlannedTask{{CompletedAt: &at}}}
+	failed := func(ago time.Duration) *v1alpha1.PlanSummary {
+		return &v1alpha1.PlanSummary{Outcome: v1alpha1.OutcomeFailed, FinishedAt: metav1.NewTime(now.Add(-ago))}
 	}
 	cases := map[string]struct {
 		change  func(*v1alpha1.SeiNodeDeployment)
@@ -87,14 +86,14 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 		"bad input, but done": {func(s *v1alpha1.SeiNodeDeployment) {
 			s.Spec.Genesis.AccountBalance, s.Status.GenesisHash = "0usei", "ab"
 		}, genesis("val-genesis"), fleet.CeremonyDone, ""},
-		"failed just now": {func(s *v1alpha1.SeiNodeDeployment) { s.Status.Plan = failed(time.Minute) }, nil, fleet.CeremonyPutOff, fleet.ReasonGenesisCeremony},
-		"failed long ago": {func(s *v1alpha1.SeiNodeDeployment) { s.Status.Plan = failed(time.Hour) }, nil, fleet.CeremonyDue, fleet.ReasonGenesisCeremony},
+		"failed just now": {func(s *v1alpha1.SeiNodeDeployment) { s.Status.LastPlan = failed(time.Minute) }, nil, fleet.CeremonyPutOff, fleet.ReasonGenesisCeremony},
+		"failed long ago": {func(s *v1alpha1.SeiNodeDeployment) { s.Status.LastPlan = failed(time.Hour) }, nil, fleet.CeremonyDue, fleet.ReasonGenesisCeremony},
 		"retry asked for": {func(s *v1alpha1.SeiNodeDeployment) {
-			s.Status.Plan, s.Annotations = failed(0), map[string]string{v1alpha1.AnnotationRetry: "2"}
+			s.Status.LastPlan, s.Annotations = failed(0), map[string]string{v1alpha1.AnnotationRetry: "2"}
 			s.Status.RetriedFor = "1"
 		}, nil, fleet.CeremonyDue, fleet.ReasonGenesisCeremony},
 		"retry had already": {func(s *v1alpha1.SeiNodeDeployment) {
-			s.Status.Plan, s.Annotations = failed(0), map[string]string{v1alpha1.AnnotationRetry: "2"}
+			s.Status.LastPlan, s.Annotations = failed(0), map[string]string{v1alpha1.AnnotationRetry: "2"}
 			s.Status.RetriedFor = "2"
 		}, nil, fleet.CeremonyPutOff, fleet.ReasonGenesisCeremony},
 	}

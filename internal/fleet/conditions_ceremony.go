@@ -10,21 +10,17 @@ import (
 )
 
 func (s *report) planInProgress(set conditions.Setter) {
-	p := s.snd.Status.Plan
+	status := &s.snd.Status
 	switch {
-	case p != nil && p.Phase == v1alpha1.PlanFailed:
-		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanFailed, failureWords(p))
-	case p != nil:
-		reason, message := planWords(p)
+	case status.Plan != nil:
+		reason, message := planWords(status.Plan)
 		set.True(v1alpha1.ConditionPlanInProgress, reason, message)
-	case s.finished != nil:
-		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanComplete, s.finished.Reason)
-	case conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionPlanInProgress) == nil:
-		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonNoPlan, "")
+	case planFailed(status):
+		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanFailed, failureWords(status.LastPlan))
+	case status.LastPlan != nil:
+		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanComplete, status.LastPlan.Reason)
 	default:
-		// The last plan's end stays told.
-		c := conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionPlanInProgress)
-		set.False(v1alpha1.ConditionPlanInProgress, c.Reason, c.Message)
+		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonNoPlan, "")
 	}
 }
 
@@ -49,11 +45,8 @@ func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
 	return v1alpha1.ReasonPlanWaiting, message
 }
 
-func failureWords(p *v1alpha1.TaskPlan) string {
-	if d := p.FailedTaskDetail; d != nil {
-		return fmt.Sprintf("%s failed at task %s: %s", p.Reason, d.Type, d.Error)
-	}
-	return p.Reason + " failed"
+func failureWords(last *v1alpha1.PlanSummary) string {
+	return fmt.Sprintf("%s failed at task %s: %s", last.Reason, last.FailedTask, last.Error)
 }
 
 // ceremonyComplete latches: the hash in status says that the chain has begun.
@@ -69,8 +62,8 @@ func (s *report) ceremonyComplete(set conditions.Setter) {
 			fmt.Sprintf("the genesis of %s is in ConfigMap %s, SHA-256 %s", s.snd.Spec.Genesis.ChainID, status.GenesisConfigMap, status.GenesisHash))
 	case s.ceremony.State == CeremonyBlocked:
 		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, s.ceremony.Message)
-	case p != nil && p.Phase == v1alpha1.PlanFailed:
-		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, failureWords(p)+
+	case planFailed(status):
+		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, failureWords(status.LastPlan)+
 			". It is tried again in a few minutes, or at once with a new value of the annotation "+v1alpha1.AnnotationRetry)
 	case p != nil:
 		_, message := planWords(p)
@@ -87,5 +80,5 @@ func (s *report) ceremonyFailed() bool {
 	if s.snd.Spec.Genesis == nil || status.GenesisHash != "" {
 		return false
 	}
-	return s.ceremony.State == CeremonyBlocked || status.Plan != nil && status.Plan.Phase == v1alpha1.PlanFailed
+	return s.ceremony.State == CeremonyBlocked || planFailed(status)
 }

@@ -51,8 +51,6 @@ type Result struct {
 	Members []Member
 	// Nodes is how they are judged then; nil when the pass did not get that far.
 	Nodes []Node
-	// Finished is the plan that ended in this pass.
-	Finished   *v1alpha1.TaskPlan
 	Networking Networking
 	Err        error
 }

@@ -18,7 +18,6 @@ type report struct {
 	members    []Member
 	nodes      []Node
 	ceremony   Ceremony
-	finished   *v1alpha1.TaskPlan
 	networking *Networking
 	err        error
 }
@@ -30,7 +29,7 @@ func (p *Pass) Report(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) tim
 	s := &report{
 		snd: snd, before: p.Observed.Fleet, cfg: cfg, now: p.Observed.Now, decision: &p.Decision,
 		members: p.Result.Members, nodes: p.Result.Nodes, ceremony: p.Decision.Ceremony,
-		finished: p.Result.Finished, networking: &p.Result.Networking, err: p.Result.Err,
+		networking: &p.Result.Networking, err: p.Result.Err,
 	}
 	var recheck time.Duration
 	if s.nodes != nil {

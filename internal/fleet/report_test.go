@@ -77,8 +77,8 @@ func (s *scene) reported(t *testing.T) *v1alpha1.SeiNodeDeployment {
 	return s.snd
 }
 
-func failedPlan() *v1alpha1.TaskPlan {
-	return &v1alpha1.TaskPlan{Phase: v1alpha1.PlanFailed, Reason: fleet.ReasonGenesisCeremony}
+func failedPlan() *v1alpha1.PlanSummary {
+	return &v1alpha1.PlanSummary{Outcome: v1alpha1.OutcomeFailed, Reason: fleet.ReasonGenesisCeremony}
 }
 
 func TestReport_Phase(t *testing.T) {
@@ -122,11 +122,11 @@ func TestReport_Phase(t *testing.T) {
 		"its nodes are stopped": {func(s *scene) { s.snd.Spec.Template.Spec.Paused = true }, v1alpha1.DeploymentPaused},
 		"the ceremony failed": {func(s *scene) {
 			s.snd.Spec.Genesis = &v1alpha1.GenesisCeremony{}
-			s.snd.Status.Plan = failedPlan()
+			s.snd.Status.LastPlan = failedPlan()
 		}, v1alpha1.DeploymentFailed},
 		"a ceremony failed after the genesis was there": {func(s *scene) {
 			s.snd.Spec.Genesis = &v1alpha1.GenesisCeremony{}
-			s.snd.Status.Plan, s.snd.Status.GenesisHash = failedPlan(), "hash"
+			s.snd.Status.LastPlan, s.snd.Status.GenesisHash = failedPlan(), "hash"
 		}, v1alpha1.DeploymentReady},
 	} {
 		t.Run(name, func(t *testing.T) {

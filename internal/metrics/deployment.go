@@ -29,19 +29,19 @@ func (m *Metrics) DeploymentObserved(before, after *seiv1.SeiNodeDeployment) {
 	stalled := conditions.Is(after.Status.Conditions, seiv1.ConditionRolloutStalled, metav1.ConditionTrue, "")
 	m.gauges[NameFleetStalled].WithLabelValues(after.Namespace, after.Name).Set(flag(stalled))
 	m.rollout(key, before.Status.Rollout, &after.Status)
+	m.planOutcome(seiv1.KindSeiNodeDeployment, before.Status.Plan, before.Status.LastPlan, after.Status.LastPlan)
 	m.fleetPlan(key, after)
 }
 
-// fleetPlan tells of the fleet's own plan. One that failed stays in status until the
-// next attempt.
+// fleetPlan tells of the fleet's own plan, and of the last one if it failed.
 func (m *Metrics) fleetPlan(key objectKey, snd *seiv1.SeiNodeDeployment) {
-	p := snd.Status.Plan
+	p, last := snd.Status.Plan, snd.Status.LastPlan
 	if snd.Spec.Paused || snd.Status.Phase == seiv1.DeploymentTerminating {
-		p = nil
+		p, last = nil, nil
 	}
 	m.planActive(key, p)
-	if p != nil && p.Phase == seiv1.PlanFailed {
-		m.planFailed(key, p.Reason)
+	if p == nil && last != nil && last.Outcome == seiv1.OutcomeFailed {
+		m.planFailed(key, last.Reason)
 	} else {
 		m.planFailed(key, "")
 	}

@@ -96,12 +96,17 @@ func TestDeploymentObserved_Rollout_HasAnAgeAndThenADuration(t *testing.T) {
 func TestDeploymentObserved_FailedPlan_IsToldUntilTheNextAttempt(t *testing.T) {
 	m, registry := newMetrics(t)
 	failed := fleet("v")
-	failed.Status.Plan = &seiv1.TaskPlan{ID: "p1", Phase: seiv1.PlanFailed, Reason: "GenesisCeremony", StartedAt: at(0)}
-	m.DeploymentObserved(fleet("v"), failed)
+	before := fleet("v")
+	before.Status.Plan = &seiv1.TaskPlan{ID: "p1", Phase: seiv1.PlanActive, Reason: "GenesisCeremony", StartedAt: at(0)}
+	failed.Status.LastPlan = &seiv1.PlanSummary{ID: "p1", Outcome: seiv1.OutcomeFailed, Reason: "GenesisCeremony", FinishedAt: *at(60)}
+	m.DeploymentObserved(before, failed)
+	expect(t, registry, metrics.NamePlanDuration,
+		`sei_plan_duration_seconds_sum{kind="SeiNodeDeployment",outcome="Failed",reason="GenesisCeremony"} 60`,
+		`sei_plan_duration_seconds_count{kind="SeiNodeDeployment",outcome="Failed",reason="GenesisCeremony"} 1`)
 	expect(t, registry, metrics.NamePlanLastFailed, `sei_plan_last_failed{kind="SeiNodeDeployment",name="v",namespace="sei",reason="GenesisCeremony"} 1`)
 	expect(t, registry, metrics.NamePlanActiveAge)
 	again := failed.DeepCopy()
-	again.Status.Plan.Phase = seiv1.PlanActive
+	again.Status.Plan = &seiv1.TaskPlan{ID: "p2", Phase: seiv1.PlanActive, Reason: "GenesisCeremony", StartedAt: at(90)}
 	m.DeploymentObserved(failed, again)
 	expect(t, registry, metrics.NamePlanLastFailed)
 }

@@ -65,18 +65,15 @@ func (r *Reconciler) advanceCeremony(ctx context.Context, s *scope) error {
 		Bucket: r.Platform.Buckets.Genesis, Facts: facts,
 	})
 	s.comeBackIn(s.progress.RequeueAfter)
+	s.finished = fleet.EndPlan(&s.snd.Status, r.Clock.Now())
 	switch active.Phase {
 	case v1alpha1.PlanComplete:
-		s.Result.Finished = active
-		s.snd.Status.Plan = nil
 		s.warnings = facts.Warnings
 		s.noteGenesis(facts.Stored)
 		if bucket := r.Platform.Buckets.Genesis; bucket != "" {
 			s.snd.Status.GenesisS3URI = fleet.GenesisAddress(bucket, s.snd.Spec.Genesis.ChainID)
 		}
 	case v1alpha1.PlanFailed:
-		// The plan stays in status: it says what went wrong, and when.
-		s.Result.Finished = active
 		s.again = true
 	case v1alpha1.PlanActive:
 	}
@@ -98,8 +95,8 @@ func (s *scope) noteGenesis(stored *corev1.ConfigMap) {
 func (r *Reconciler) adoptGenesis(ctx context.Context, s *scope) error {
 	found := s.Decision.Ceremony.Found
 	s.noteGenesis(found)
-	if p := s.snd.Status.Plan; p != nil {
-		s.snd.Status.Plan = nil // a plan that failed before the genesis was there after all
+	if last := s.snd.Status.LastPlan; last != nil && last.Outcome == v1alpha1.OutcomeFailed {
+		s.snd.Status.LastPlan = nil // it failed before the genesis was there after all
 	}
 	if metav1.GetControllerOf(found) != nil {
 		return nil

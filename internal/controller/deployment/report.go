@@ -24,13 +24,12 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	}
 	r.Metrics.DeploymentObserved(s.before(), s.snd)
 	r.Metrics.TasksCalled(v1alpha1.KindSeiNodeDeployment, s.progress)
-	r.countPlan(s)
 	r.Events.Emit(ctx, s.snd, s.told...)
 	if result == statuspatch.Changed {
 		r.Events.Emit(ctx, s.snd, events.ForDeployment(s.before(), s.snd, strings.Join(s.Decision.Changes, ", "))...)
 		logPhase(ctx, s.before(), s.snd)
 	}
-	loop.LogPlan(ctx, s.progress, s.before().Status.Plan, s.snd.Status.Plan, s.Result.Finished)
+	loop.LogPlan(ctx, s.progress, s.before().Status.Plan, s.snd.Status.Plan, s.finished)
 	r.emitTroubles(ctx, s)
 	return nil
 }
@@ -61,17 +60,6 @@ func (r *Reconciler) emitTroubles(ctx context.Context, s *scope) {
 		failure = s.Result.Err.Error()
 	}
 	tell(events.ReconcileFailed, failure)
-}
-
-// countPlan records how long the plan took that ended in this pass.
-func (r *Reconciler) countPlan(s *scope) {
-	if p := s.Result.Finished; p != nil {
-		outcome := v1alpha1.OutcomeComplete
-		if p.Phase == v1alpha1.PlanFailed {
-			outcome = v1alpha1.OutcomeFailed
-		}
-		r.Metrics.PlanEnded(v1alpha1.KindSeiNodeDeployment, p.Reason, outcome, s.Observed.Now.Sub(p.StartedAt.Time))
-	}
 }
 
 // logPhase writes a line when the phase has changed. What else happens is an event, which

@@ -22,6 +22,8 @@ type scope struct {
 	// stale: the cache is behind what we wrote.
 	stale    bool
 	progress plan.Progress
+	// finished is the plan that ended in this pass.
+	finished *v1alpha1.TaskPlan
 	warnings []string
 	// told are the events of what was done in this pass.
 	told []events.Event
@@ -32,6 +34,7 @@ type scope struct {
 
 func (r *Reconciler) newScope(snd *v1alpha1.SeiNodeDeployment) *scope {
 	s := &scope{snd: snd, snapshot: r.status.New(snd)}
+	fleet.EndPlan(&snd.Status, r.Clock.Now())
 	s.Observed.Fleet, s.Observed.Now = snd.DeepCopy(), r.Clock.Now()
 	return s
 }
