@@ -43,6 +43,10 @@ const (
 	ConditionRolloutInProgress = "RolloutInProgress"
 	// ConditionRolloutStalled says whether a rollout stands still.
 	ConditionRolloutStalled = "RolloutStalled"
+	// ConditionRolloutFailed says whether a rollout was halted by a node that failed.
+	ConditionRolloutFailed = "RolloutFailed"
+	// ConditionResizePending says whether volumes are smaller than the template asks for.
+	ConditionResizePending = "ResizePending"
 )
 
 // Condition types of a SeiNodeTask, besides Ready.
@@ -128,6 +132,9 @@ const (
 	ReasonSpecInvalid = "Invalid"
 	// ReasonConfigRefused: seid itself refuses the configuration.
 	ReasonConfigRefused = "ConfigRefused"
+	// ReasonVolumeNotResized: the claim cannot grow to dataVolume.size. Everything else of the
+	// spec is in force.
+	ReasonVolumeNotResized = "VolumeNotResized"
 )
 
 // Reasons of condition ImportPVCReady.
@@ -182,6 +189,8 @@ const (
 	ReasonRolloutProgressing  = "RolloutProgressing"
 	ReasonDeadlineExceeded    = "ProgressDeadlineExceeded"
 	ReasonNoRollout           = "NoRollout"
+	ReasonNodeFailed          = "NodeFailed"
+	ReasonVolumesResized      = "VolumesResized"
 )
 
 // Reasons of a SeiNodeTask's conditions.

@@ -122,9 +122,20 @@ type RolloutStatus struct {
 	// updated is how many nodes are done.
 	// +optional
 	Updated int32 `json:"updated"`
-	// total is how many nodes there are.
+	// total is how many nodes take part: all but those that a partition holds back.
 	// +optional
 	Total int32 `json:"total"`
+	// mostUpdated is the most nodes that were done at the same time. Only more than that is
+	// progress: a node that comes and goes makes none.
+	// +optional
+	MostUpdated int32 `json:"mostUpdated,omitempty"`
+	// pausedAt is when the fleet was paused during the rollout.
+	// +optional
+	PausedAt *metav1.Time `json:"pausedAt,omitempty"`
+	// pausedFor is how long the fleet was paused since the last progress. That time does not
+	// count for progressDeadlineSeconds.
+	// +optional
+	PausedFor *metav1.Duration `json:"pausedFor,omitempty"`
 	// waitingOn says which node the rollout waits for, and why.
 	// +optional
 	WaitingOn string `json:"waitingOn,omitempty"`

@@ -107,6 +107,20 @@ type InPlaceUpdate struct {
 	// +kubebuilder:default=1
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+	// minReadySeconds is how long a node has to stay Ready before a rollout counts it
+	// as done and the next one moves.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=86400
+	// +kubebuilder:default=10
+	// +optional
+	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+	// partition holds back the nodes with a lower ordinal: only the others take over
+	// changes of the template, so that a change can be tried on a few nodes first.
+	// Nodes that are made anew come from the template in any case.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	Partition int32 `json:"partition,omitempty"`
 	// progressDeadlineSeconds is how long a rollout may stand still before it
 	// is reported as stalled.
 	// +kubebuilder:validation:Minimum=1

@@ -40,6 +40,7 @@ const (
 	RolloutSuperseded Reason = "RolloutSuperseded"
 	RolloutComplete   Reason = "RolloutComplete"
 	RolloutStalled    Reason = "RolloutStalled"
+	RolloutFailed     Reason = "RolloutFailed"
 	NodeRemoved       Reason = "NodeRemoved"
 	NodeRecreated     Reason = "NodeRecreated"
 	NodeRestored      Reason = "NodeRestored"
@@ -105,9 +106,11 @@ func Catalogue() []Entry {
 		{ReconcileFailed, warning, "Reconcile", "", "Something went wrong that no condition speaks of; the operator tries again."},
 		{RolloutStarted, normal, "RollOut", "", "A fleet's template changed in a way that disturbs nodes; the note names the fields. They move a few at a time."},
 		{RolloutSuperseded, normal, "SupersedeRollout", "", "The template changed again before the rollout was through; nodes now move to the newest."},
-		{RolloutComplete, normal, "FinishRollout", "", "Every node of the fleet runs the template and is in sync."},
+		{RolloutComplete, normal, "FinishRollout", "", "Every node of the fleet that takes part runs the template, is in sync, and has been for `minReadySeconds`."},
 		{RolloutStalled, warning, "AwaitRollout", "SeiNode",
 			"No node was finished for longer than `progressDeadlineSeconds`; the note names the node and its condition."},
+		{RolloutFailed, warning, "HaltRollout", "", "A node failed with the template, so that no other node that is in sync is changed; the note names the node and why. " +
+			"Correcting the template, or going back to the old one, goes on."},
 		{NodeRemoved, normal, "RemoveNode", "SeiNode", "A node was removed because the fleet was scaled down."},
 		{NodeRecreated, warning, "RecreateNode", "SeiNode", "A fleet's node had been deleted and was made again."},
 		{NodeRestored, warning, "RestoreNode", "SeiNode", "A fleet's node had been edited by hand; its spec was put back. Change the fleet's template instead."},

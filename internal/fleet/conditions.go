@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
@@ -17,6 +16,8 @@ func (s *report) deriveConditions() {
 	s.nodesReady(set)
 	s.rolloutInProgress(set)
 	s.rolloutStalled(set)
+	s.rolloutFailed(set)
+	s.resizePending(set)
 	s.planInProgress(set)
 	s.ceremonyComplete(set)
 	s.networkingReady(set)
@@ -67,56 +68,22 @@ const maxNamed = 3
 // missing names the nodes that are not in sync, and why.
 func (s *report) missing() string {
 	var named []string
-	more := 0
 	for i := range s.members {
 		switch live := s.members[i].own(); {
 		case live != nil && IsReady(live):
-		case len(named) == maxNamed:
-			more++
 		default:
 			named = append(named, s.nodes[i].Name+": "+s.nodes[i].Why)
 		}
 	}
-	text := "; " + strings.Join(named, "; ")
+	return "; " + listed(named)
+}
+
+// listed joins the first of some phrases, and says how many more there are.
+func listed(phrases []string) string {
+	more := max(0, len(phrases)-maxNamed)
+	text := strings.Join(phrases[:len(phrases)-more], "; ")
 	if more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
-}
-
-func (s *report) rolloutInProgress(set conditions.Setter) {
-	rollout := s.snd.Status.Rollout
-	switch {
-	case rollout != nil:
-		message := fmt.Sprintf("%d of %d nodes are done; waiting on %s", rollout.Updated, rollout.Total, rollout.WaitingOn)
-		if s.snd.Spec.Paused {
-			message += " (the fleet is paused)"
-		}
-		set.True(v1alpha1.ConditionRolloutInProgress, v1alpha1.ReasonRollingOut, message)
-	case s.before.Status.Rollout != nil:
-		set.False(v1alpha1.ConditionRolloutInProgress, v1alpha1.ReasonRolloutComplete, "every node runs the template")
-	case conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionRolloutInProgress) == nil:
-		set.False(v1alpha1.ConditionRolloutInProgress, v1alpha1.ReasonRolloutNotStarted, "")
-	default:
-		// The last rollout's end stays told.
-		c := conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionRolloutInProgress)
-		set.False(v1alpha1.ConditionRolloutInProgress, c.Reason, c.Message)
-	}
-}
-
-func (s *report) rolloutStalled(set conditions.Setter) {
-	rollout := s.snd.Status.Rollout
-	if rollout == nil {
-		set.False(v1alpha1.ConditionRolloutStalled, v1alpha1.ReasonNoRollout, "")
-		return
-	}
-	deadline := ProgressDeadline(s.snd)
-	since, left := StalledSince(rollout, deadline, s.now)
-	if left > 0 || s.snd.Spec.Paused {
-		set.False(v1alpha1.ConditionRolloutStalled, v1alpha1.ReasonRolloutProgressing, "")
-		return
-	}
-	set.True(v1alpha1.ConditionRolloutStalled, v1alpha1.ReasonDeadlineExceeded,
-		fmt.Sprintf("no node was finished for more than %s, since %s; waiting on %s",
-			deadline, since.UTC().Format(time.RFC3339), rollout.WaitingOn))
 }

@@ -33,7 +33,7 @@ func Decide(o *Observation, cfg *platform.Config) (Decision, error) {
 			return Decision{}, err
 		}
 		d.Changes = append(d.Changes, rolled...)
-		d.Nodes = append(d.Nodes, judge(m, len(rolled) == 0))
+		d.Nodes = append(d.Nodes, judge(o, m, len(rolled) == 0))
 	}
 	slices.Sort(d.Changes)
 	d.Changes = slices.Compact(d.Changes)
@@ -50,24 +50,34 @@ func (m *Member) rolled() ([]string, error) {
 }
 
 // judge looks at a member; current says whether its spec holds what the template asks for.
-func judge(m *Member, current bool) Node {
-	n := Observe(m.Target, m.own(), m.Restarted, current)
+func judge(o *Observation, m *Member, current bool) Node {
+	n := observe(m.Target, m.own(), look{
+		current: current, restarted: m.Restarted, partition: Partition(o.Fleet), minReady: MinReady(o.Fleet), now: o.Now,
+	})
 	switch {
 	case m.Foreign != "":
 		n.Why = m.Foreign
 	case m.Refused != "":
-		n.Why = m.Refused
+		n.Why, n.Failed, n.Refused = m.Refused, m.Refused, true
 	}
 	return n
 }
 
 // Judge looks at the members as acting on a decision has left them.
-func (d *Decision) Judge(after []Member) []Node {
+func (d *Decision) Judge(o *Observation, after []Member) []Node {
 	nodes := make([]Node, 0, len(after))
 	for i := range after {
-		nodes = append(nodes, judge(&after[i], d.Nodes[i].Current || after[i].Moved))
+		nodes = append(nodes, judge(o, &after[i], d.Nodes[i].Current || after[i].Moved))
 	}
 	return nodes
+}
+
+// Halted is the decision once a node was refused: of the others only those that are down move.
+func (d Decision) Halted() Decision {
+	d.Moves = slices.DeleteFunc(slices.Clone(d.Moves), func(ordinal int) bool {
+		return slices.ContainsFunc(d.Nodes, func(n Node) bool { return n.Ordinal == ordinal && (n.Ready || n.Unknown) })
+	})
+	return d
 }
 
 // MayMove reports whether a member may take over the template now.

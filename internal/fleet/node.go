@@ -2,34 +2,89 @@ package fleet
 
 import (
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/node"
 )
 
-// Observe judges a live node. current says whether its spec holds what the template asks
-// for; restarted is the value of the annotation sei.io/restart that its pod was made with: a
-// restart leaves no trace in the node's generation.
-func Observe(target Child, live *v1alpha1.SeiNode, restarted string, current bool) Node {
-	n := Node{Name: target.Name, Ordinal: target.Ordinal, Current: current}
+// Node is what the rollout rule knows of one of the fleet's nodes.
+type Node struct {
+	Name    string
+	Ordinal int
+	// Current: its spec holds what the template asks for.
+	Current bool
+	// InForce: it runs the spec it has: image, pod template and configuration.
+	InForce bool
+	// Soak is how long it still has to stay Ready before it counts; zero when it has.
+	Soak time.Duration
+	// Ready: it is in sync and serves.
+	Ready bool
+	// Unknown: nobody knows whether it serves, for example because its kubelet is silent.
+	Unknown bool
+	// Stopped: it is not meant to run.
+	Stopped bool
+	// Held: a partition keeps it from taking over the template.
+	Held bool
+	// Refused: the API server does not take what it was given.
+	Refused bool
+	// Failed says why it cannot get to the spec it has; empty when nothing is wrong.
+	Failed string
+	// Resize says why its volume cannot grow; empty when nothing is wrong.
+	Resize string
+	// Why says what a node that is not done waits for.
+	Why string
+}
+
+// Settled reports whether it runs the spec it has, and has done so for long enough.
+func (n Node) Settled() bool { return n.InForce && n.Soak == 0 }
+
+// Available reports whether it serves and nothing is being done to it.
+func (n Node) Available() bool { return n.Ready && n.Settled() }
+
+// Done reports whether a rollout has nothing left to do, and nothing to wait for,
+// with this node.
+func (n Node) Done() bool { return n.Current && n.Settled() && (n.Ready || n.Stopped) }
+
+// look is what a node is judged by besides the node itself.
+type look struct {
+	// current: its spec holds what the template asks for.
+	current bool
+	// restarted is the value of the annotation sei.io/restart that its pod was made with: a
+	// restart leaves no trace in the node's generation.
+	restarted string
+	partition int
+	minReady  time.Duration
+	now       time.Time
+}
+
+// observe judges a live node; nil when there is none.
+func observe(target Child, live *v1alpha1.SeiNode, l look) Node {
+	n := Node{Name: target.Name, Ordinal: target.Ordinal, Current: l.current, Held: target.Ordinal < l.partition && !l.current}
 	if live == nil || live.DeletionTimestamp != nil {
 		n.Why = "it is being made"
-		n.Current = true // it is made from the template
+		n.Current, n.Held = true, false // it is made from the template
 		return n
 	}
 	n.Stopped = live.Spec.Paused
-	n.Settled = settled(live, restarted)
-	n.Ready = IsReady(live)
+	n.Ready, n.Unknown = IsReady(live), isUnknown(live)
+	n.Failed, n.Resize = failure(live), resizeProblem(live)
+	n.InForce = n.Failed == "" && inForce(live, l.restarted)
+	if n.Ready {
+		n.Soak = soak(live, l)
+	}
 	n.Why = why(n, live)
 	return n
 }
 
-// settled reports whether a node runs the spec it has and nothing is being done to it.
-func settled(live *v1alpha1.SeiNode, restarted string) bool {
+// inForce reports whether a node runs the spec it has. Images are not compared: webhooks
+// rewrite them.
+func inForce(live *v1alpha1.SeiNode, restarted string) bool {
 	status := &live.Status
-	if status.ObservedGeneration != live.Generation || conditions.Is(status.Conditions, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, "") {
+	if status.ObservedGeneration != live.Generation || specProblem(live) != nil {
 		return false
 	}
 	if live.Spec.Paused {
@@ -38,42 +93,77 @@ func settled(live *v1alpha1.SeiNode, restarted string) bool {
 	if restart := live.Annotations[rolledAnnotation]; restart != "" && restart != restarted {
 		return false
 	}
-	return status.Plan == nil && status.Phase == v1alpha1.NodeRunning && !inSyncOnAnotherSpec(live)
+	busy := status.Plan != nil && status.Plan.Reason != node.ReasonPeersChanged
+	return !busy && status.Phase == v1alpha1.NodeRunning && !inSyncOnAnotherSpec(live)
 }
 
 // inSyncOnAnotherSpec reports whether a node serves, but not what its spec asks for: an update is
-// under way, or it failed. Images are not compared: webhooks rewrite them.
+// under way, or it failed.
 func inSyncOnAnotherSpec(live *v1alpha1.SeiNode) bool {
 	return IsReady(live) && !conditions.Is(live.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 }
 
-// IsReady reports whether a node is in sync and serves, whatever spec it runs. An operator of an
-// older version knew only Ready.
-func IsReady(live *v1alpha1.SeiNode) bool {
-	inSync := conditions.Get(live.Status.Conditions, v1alpha1.ConditionInSync)
-	if inSync == nil {
-		inSync = conditions.Get(live.Status.Conditions, v1alpha1.ConditionReady)
+// soak is how long a node has yet to stay Ready. Ready turns False when a change is taken up,
+// so that it counts from the end of the last one.
+func soak(live *v1alpha1.SeiNode, l look) time.Duration {
+	ready := conditions.Get(live.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionTrue {
+		return 0
 	}
+	return max(0, ready.LastTransitionTime.Add(l.minReady).Sub(l.now))
+}
+
+// syncCondition says whether a node serves. An operator of an older version knew only Ready.
+func syncCondition(live *v1alpha1.SeiNode) *metav1.Condition {
+	if inSync := conditions.Get(live.Status.Conditions, v1alpha1.ConditionInSync); inSync != nil {
+		return inSync
+	}
+	return conditions.Get(live.Status.Conditions, v1alpha1.ConditionReady)
+}
+
+// IsReady reports whether a node is in sync and serves, whatever spec it runs.
+func IsReady(live *v1alpha1.SeiNode) bool {
+	inSync := syncCondition(live)
 	return live.DeletionTimestamp == nil && inSync != nil && inSync.Status == metav1.ConditionTrue
+}
+
+// isUnknown reports whether a node may serve without anybody knowing.
+func isUnknown(live *v1alpha1.SeiNode) bool {
+	inSync := syncCondition(live)
+	if inSync == nil {
+		return live.Status.Phase == v1alpha1.NodeRunning
+	}
+	return inSync.Status == metav1.ConditionUnknown
 }
 
 // why says in stable words what a node waits for.
 func why(n Node, live *v1alpha1.SeiNode) string {
-	if !n.Current && n.Available() {
-		return "it waits for its turn"
-	}
-	if c := conditions.Get(live.Status.Conditions, v1alpha1.ConditionSpecValid); c != nil && c.Status == metav1.ConditionFalse {
-		return fmt.Sprintf("SpecValid is False: %s", c.Message)
-	}
 	ready := conditions.Get(live.Status.Conditions, v1alpha1.ConditionReady)
-	switch {
+	switch problem := specProblem(live); {
+	case n.Held && n.Ready:
+		return "updateStrategy.inPlace.partition holds it back"
+	case !n.Current && n.Available():
+		return "it waits for its turn"
+	case problem != nil:
+		return fmt.Sprintf("SpecValid is False: %s", problem.Message)
+	case n.Failed != "":
+		return n.Failed
 	case ready == nil:
 		return "it was not looked at yet"
+	case ready.Status == metav1.ConditionTrue && n.InForce && n.Soak > 0:
+		return "it has been Ready for less than minReadySeconds"
 	case ready.Status == metav1.ConditionTrue:
 		return "it is being updated"
-	case ready.Message == "":
-		return fmt.Sprintf("Ready is %s: %s", ready.Status, ready.Reason)
 	default:
-		return fmt.Sprintf("Ready is %s: %s: %s", ready.Status, ready.Reason, ready.Message)
+		return said(ready)
 	}
+}
+
+// said repeats a condition in words.
+func said(c *metav1.Condition) string {
+	text := fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Reason)
+	if c.Message != "" {
+		text += ": " + c.Message
+	}
+	return text
 }

@@ -3,11 +3,13 @@ package fleet_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/platform"
 )
 
@@ -15,11 +17,15 @@ func condition(n *v1alpha1.SeiNode, conditionType string, status metav1.Conditio
 	n.Status.Conditions = append(n.Status.Conditions, metav1.Condition{Type: conditionType, Status: status, Reason: reason})
 }
 
+func readySince(n *v1alpha1.SeiNode, ago time.Duration) {
+	n.Status.Conditions[0].LastTransitionTime = metav1.NewTime(passAt.Add(-ago))
+}
+
 // judged is what a decision makes of the first node of a fleet.
 func judged(t *testing.T, snd *v1alpha1.SeiNodeDeployment, live *v1alpha1.SeiNode, restarted string) fleet.Node {
 	t.Helper()
 	member := fleet.Member{Target: fleet.Target(snd, platform.Default(), 0), Live: live, Restarted: restarted}
-	d, err := fleet.Decide(&fleet.Observation{Fleet: snd, Members: []fleet.Member{member}}, platform.Default())
+	d, err := fleet.Decide(&fleet.Observation{Fleet: snd, Members: []fleet.Member{member}, Now: passAt}, platform.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +56,14 @@ func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 		"invalid": {func(n *v1alpha1.SeiNode) {
 			condition(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, "Invalid")
 		}, true, false, false, "SpecValid is False"},
+		"a volume that cannot grow": {func(n *v1alpha1.SeiNode) {
+			condition(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonVolumeNotResized)
+			condition(n, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonVolumeNotResized)
+		}, true, true, true, ""},
+		"peers changed":          {func(n *v1alpha1.SeiNode) { n.Status.Plan = &v1alpha1.TaskPlan{Reason: domain.ReasonPeersChanged} }, true, true, true, ""},
+		"Ready for a moment":     {func(n *v1alpha1.SeiNode) { readySince(n, 9*time.Second) }, true, false, false, "less than minReadySeconds"},
+		"Ready for long enough":  {func(n *v1alpha1.SeiNode) { readySince(n, 10*time.Second) }, true, true, true, ""},
+		"old, Ready for a while": {func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:0"; readySince(n, time.Second) }, false, false, false, "less than minReadySeconds"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +73,7 @@ func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 			condition(live, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync)
 			tc.change(live)
 			n := judged(t, snd, live, "1")
-			if n.Current != tc.current || n.Settled != tc.settled || n.Available() != tc.available || !strings.Contains(n.Why, tc.why) {
+			if n.Current != tc.current || n.Settled() != tc.settled || n.Available() != tc.available || !strings.Contains(n.Why, tc.why) {
 				t.Errorf("%+v", n)
 			}
 		})
@@ -80,5 +94,74 @@ func TestObserve_StoppedNode_IsDoneWithoutBeingReady(t *testing.T) {
 func TestObserve_NoNode_IsUnavailableAndMadeFromTheTemplate(t *testing.T) {
 	if n := judged(t, rpcFleet(), nil, ""); !n.Current || n.Available() || n.Done() {
 		t.Errorf("%+v", n)
+	}
+}
+
+func TestObserve_FailedNode_SaysWhy(t *testing.T) {
+	target := func(config string) *v1alpha1.PlanTarget {
+		return &v1alpha1.PlanTarget{SpecHash: "s", ConfigHash: config}
+	}
+	failed := &v1alpha1.PlanSummary{
+		Reason: domain.ReasonConfigChanged, Outcome: v1alpha1.OutcomeFailed, FailedTask: "config-validate", Error: "no", Target: target("c"),
+	}
+	stalled := func(n *v1alpha1.SeiNode, reason string) {
+		condition(n, v1alpha1.ConditionStalled, metav1.ConditionTrue, reason)
+	}
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.SeiNode)
+		want   string
+	}{
+		"in sync":                    {func(*v1alpha1.SeiNode) {}, ""},
+		"out of sync":                {func(n *v1alpha1.SeiNode) { readyFalse(n, v1alpha1.ReasonCatchingUp) }, ""},
+		"an update goes on":          {func(n *v1alpha1.SeiNode) { n.Status.Plan = &v1alpha1.TaskPlan{Target: target("c")} }, ""},
+		"a plan failed":              {func(n *v1alpha1.SeiNode) { stalled(n, v1alpha1.ReasonHeldBack) }, "Stalled is True: HeldBack"},
+		"a plan failed for a volume": {func(n *v1alpha1.SeiNode) { stalled(n, v1alpha1.ReasonVolumeNotResized) }, ""},
+		"a refused configuration": {func(n *v1alpha1.SeiNode) {
+			condition(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonConfigRefused)
+		}, "SpecValid is False: ConfigRefused"},
+		"crash-looping":              {func(n *v1alpha1.SeiNode) { readyFalse(n, v1alpha1.ReasonPodCrashLooping) }, "Ready is False: PodCrashLooping"},
+		"an image that is not there": {func(n *v1alpha1.SeiNode) { readyFalse(n, v1alpha1.ReasonImagePullFailed) }, "Ready is False: ImagePullFailed"},
+		"bring-up failed": {func(n *v1alpha1.SeiNode) {
+			n.Status.Phase = v1alpha1.NodeFailed
+			readyFalse(n, v1alpha1.ReasonInitFailed)
+		}, "InitFailed"},
+		"tried again": {func(n *v1alpha1.SeiNode) {
+			n.Status.LastPlan, n.Status.Plan = failed, &v1alpha1.TaskPlan{Target: target("c")}
+		}, "failed at task config-validate and is tried again: no"},
+		"another configuration": {func(n *v1alpha1.SeiNode) {
+			n.Status.LastPlan, n.Status.Plan = failed, &v1alpha1.TaskPlan{Target: target("d")}
+		}, ""},
+		"went back after the failure": {func(n *v1alpha1.SeiNode) { n.Status.LastPlan = failed }, ""},
+		"a spec nobody has read":      {func(n *v1alpha1.SeiNode) { n.Generation++; stalled(n, v1alpha1.ReasonHeldBack) }, ""},
+		"stopped":                     {func(n *v1alpha1.SeiNode) { n.Spec.Paused = true; readyFalse(n, v1alpha1.ReasonPodCrashLooping) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snd := rpcFleet()
+			live := liveOf(t, snd, 0)
+			live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: 1, Phase: v1alpha1.NodeRunning}
+			condition(live, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync)
+			c.change(live)
+			got := judged(t, snd, live, "").Failed
+			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+				t.Errorf("failed %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func readyFalse(n *v1alpha1.SeiNode, reason string) {
+	n.Status.Conditions[0].Status, n.Status.Conditions[0].Reason = metav1.ConditionFalse, reason
+}
+
+func TestObserve_SilentKubelet_IsNeitherUpNorDown(t *testing.T) {
+	snd := rpcFleet()
+	live := liveOf(t, snd, 0)
+	live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: 1, Phase: v1alpha1.NodeRunning}
+	if n := judged(t, snd, live, ""); !n.Unknown || n.Ready {
+		t.Errorf("without any condition: %+v", n)
+	}
+	condition(live, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown)
+	if n := judged(t, snd, live, ""); !n.Unknown || n.Ready || n.Done() {
+		t.Errorf("Unknown: %+v", n)
 	}
 }

@@ -50,7 +50,7 @@ type Result struct {
 	// Members are the nodes as the pass left them.
 	Members []Member
 	// Nodes is how they are judged then; nil when the pass did not get that far.
-	Nodes []Node
+	Nodes      []Node
 	Networking Networking
 	Err        error
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -64,25 +65,33 @@ func (s *report) deriveNodes() {
 		if ready {
 			status.ReadyReplicas++
 		}
-		if s.nodes[i].Current && s.nodes[i].Settled {
+		if s.nodes[i].Current && s.nodes[i].InForce {
 			status.UpdatedReplicas++
 		}
 	}
 	status.Replicas = int32(len(status.Nodes))
 }
 
-// deriveRollout writes how far a change has come, and returns how long it may still stand
-// still. A paused fleet's rollout stands where it was.
-func (s *report) deriveRollout() (left time.Duration) {
+// deriveRollout writes how far a change has come, and returns after how long it has stood still
+// for too long, or another node counts. A paused fleet's rollout stands where it was.
+func (s *report) deriveRollout() time.Duration {
 	status := &s.snd.Status
 	if s.snd.Spec.Paused {
+		status.Rollout = Pause(s.before.Status.Rollout, s.now)
 		return 0
 	}
 	status.Rollout = Track(s.before.Status.Rollout, s.before.Status.TemplateHash, s.decision.TargetHash, s.nodes, s.now)
 	if status.Rollout == nil {
-		status.TemplateHash = s.decision.TargetHash
+		if !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Held }) {
+			status.TemplateHash = s.decision.TargetHash
+		}
 		return 0
 	}
-	_, left = StalledSince(status.Rollout, ProgressDeadline(s.snd), s.now)
-	return left
+	_, recheck := StalledSince(status.Rollout, ProgressDeadline(s.snd), s.now)
+	for _, n := range s.nodes {
+		if n.Soak > 0 && (recheck == 0 || n.Soak < recheck) {
+			recheck = n.Soak
+		}
+	}
+	return recheck
 }

@@ -25,6 +25,10 @@ type scene struct {
 	err     error
 	// unseen: the pass failed before it saw the nodes.
 	unseen bool
+	// later is how long after passAt the pass is.
+	later time.Duration
+	// recheck is when the report asked for another look.
+	recheck time.Duration
 }
 
 func newScene(t *testing.T) *scene {
@@ -61,19 +65,23 @@ func (s *scene) rolling(since time.Time) {
 	s.snd.Status.TemplateHash = "an older one"
 }
 
+func (s *scene) partition(ordinal int32) {
+	s.snd.Spec.UpdateStrategy = &v1alpha1.UpdateStrategy{InPlace: &v1alpha1.InPlaceUpdate{Partition: ordinal}}
+}
+
 // reported is the fleet after a pass that could only look.
 func (s *scene) reported(t *testing.T) *v1alpha1.SeiNodeDeployment {
 	t.Helper()
-	pass := fleet.Pass{Observed: fleet.Observation{Fleet: s.snd.DeepCopy(), Now: passAt}, Result: fleet.Result{Err: s.err}}
+	pass := fleet.Pass{Observed: fleet.Observation{Fleet: s.snd.DeepCopy(), Now: passAt.Add(s.later)}, Result: fleet.Result{Err: s.err}}
 	if !s.unseen {
 		pass.Observed.Members = s.members
 		d, err := fleet.Decide(&pass.Observed, platform.Default())
 		if err != nil {
 			t.Fatal(err)
 		}
-		pass.Decision, pass.Result.Members, pass.Result.Nodes = d, s.members, d.Judge(s.members)
+		pass.Decision, pass.Result.Members, pass.Result.Nodes = d, s.members, d.Judge(&pass.Observed, s.members)
 	}
-	pass.Report(s.snd, platform.Default())
+	s.recheck = pass.Report(s.snd, platform.Default())
 	return s.snd
 }
 
@@ -214,6 +222,42 @@ func TestReport_Conditions(t *testing.T) {
 			{v1alpha1.ConditionRolloutInProgress, "True", v1alpha1.ReasonRollingOut, "(the fleet is paused)"},
 			{v1alpha1.ConditionRolloutStalled, "False", v1alpha1.ReasonRolloutProgressing, ""},
 		}},
+		"a node failed with the template": {func(s *scene) {
+			s.rolling(passAt.Add(-time.Minute))
+			s.ready(0, metav1.ConditionFalse, v1alpha1.ReasonPodCrashLooping)
+			s.live(1).Spec.Image = "seid:old"
+		}, []said{
+			{v1alpha1.ConditionRolloutFailed, "True", v1alpha1.ReasonNodeFailed, "rpc-0 failed with the template: Ready is False: PodCrashLooping"},
+			{v1alpha1.ConditionRolloutInProgress, "True", v1alpha1.ReasonRollingOut, ""},
+		}},
+		"an old node failed": {func(s *scene) {
+			s.rolling(passAt.Add(-time.Minute))
+			s.live(0).Spec.Image = "seid:old"
+			s.ready(0, metav1.ConditionFalse, v1alpha1.ReasonPodCrashLooping)
+		}, []said{{v1alpha1.ConditionRolloutFailed, "False", v1alpha1.ReasonRolloutProgressing, ""}}},
+		"a node refuses the template": {func(s *scene) {
+			s.rolling(passAt.Add(-time.Minute))
+			s.live(0).Spec.Image = "seid:old"
+			s.members[0].Refused = "spec.image is too long"
+		}, []said{{v1alpha1.ConditionRolloutFailed, "True", v1alpha1.ReasonNodeFailed, "rpc-0 failed with the template: spec.image is too long"}}},
+		"a node failed without a rollout": {func(s *scene) { s.ready(0, metav1.ConditionFalse, v1alpha1.ReasonPodCrashLooping) }, []said{
+			{v1alpha1.ConditionRolloutFailed, "False", v1alpha1.ReasonNoRollout, ""},
+		}},
+		"a volume cannot grow": {func(s *scene) {
+			condition(s.live(1), v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonVolumeNotResized)
+			s.live(1).Status.Conditions[1].Message = "the class forbids it"
+		}, []said{
+			{v1alpha1.ConditionResizePending, "True", v1alpha1.ReasonVolumeNotResized, "rpc-1: the class forbids it"},
+			{v1alpha1.ConditionNodesReady, "True", v1alpha1.ReasonAllNodesReady, ""},
+		}},
+		"volumes are as they should be": {func(*scene) {}, []said{{v1alpha1.ConditionResizePending, "False", v1alpha1.ReasonVolumesResized, ""}}},
+		"a partition is reached": {func(s *scene) {
+			s.rolling(passAt.Add(-time.Minute))
+			s.partition(2)
+			s.live(0).Spec.Image, s.live(1).Spec.Image = "seid:old", "seid:old"
+		}, []said{
+			{v1alpha1.ConditionRolloutInProgress, "False", v1alpha1.ReasonRolloutComplete, "every node from ordinal 2 on runs the template; updateStrategy.inPlace.partition holds back 2"},
+		}},
 		"could not be looked at": {func(s *scene) { s.unseen, s.err = true, errors.New("the cache is closed") }, []said{
 			{v1alpha1.ConditionNodesReady, "Unknown", v1alpha1.ReasonNodesNotReady, "the cache is closed"},
 		}},
@@ -256,5 +300,78 @@ func TestReport_TheObservationStaysAsItIs(t *testing.T) {
 		if diff := cmp.Diff(before[i], s.live(i)); diff != "" {
 			t.Errorf("node %d (-seen +after):\n%s", i, diff)
 		}
+	}
+}
+
+func TestReport_PartitionReached_TheTemplateIsNotWhatAllNodesWereBroughtTo(t *testing.T) {
+	s := newScene(t)
+	target := s.snd.Status.TemplateHash
+	s.rolling(passAt)
+	s.partition(1)
+	s.live(0).Spec.Image = "seid:old"
+	if got := s.reported(t); got.Status.Rollout != nil || got.Status.TemplateHash == target || got.Status.UpdatedReplicas != 2 {
+		t.Errorf("held back: %+v", got.Status)
+	}
+	s.partition(0)
+	if got := s.reported(t); got.Status.Rollout == nil || got.Status.Rollout.Total != 3 {
+		t.Errorf("a lowered partition begins no rollout: %+v", got.Status.Rollout)
+	}
+	s.live(0).Spec.Image = s.live(1).Spec.Image
+	if got := s.reported(t); got.Status.Rollout != nil || got.Status.TemplateHash != target {
+		t.Errorf("through: %+v", got.Status)
+	}
+}
+
+// A rollout is looked at again when the next node counts, and when it has stood still for too long.
+func TestReport_ARolloutIsLookedAtAgainInTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*scene)
+		want   time.Duration
+	}{
+		"no rollout": {func(*scene) {}, 0},
+		"a node is down": {func(s *scene) {
+			s.rolling(passAt.Add(-time.Minute))
+			s.snd.Status.Rollout.Updated = 2
+			s.down(0)
+		}, 9 * time.Minute},
+		"a node is Ready for 4 seconds": {func(s *scene) {
+			s.rolling(passAt.Add(-time.Minute))
+			readySince(s.live(0), 4*time.Second)
+		}, 6 * time.Second},
+		"paused": {func(s *scene) { s.rolling(passAt); s.snd.Spec.Paused = true; s.down(0) }, 0},
+	} {
+		s := newScene(t)
+		c.change(s)
+		s.reported(t)
+		if s.recheck != c.want {
+			t.Errorf("%s: looked at again after %v, want %v", name, s.recheck, c.want)
+		}
+	}
+}
+
+// F6: a fleet that was paused for an hour during a rollout has not stood still.
+func TestF6_PausedForAnHourInARollout_HasNotStalled(t *testing.T) {
+	s := newScene(t)
+	s.rolling(passAt.Add(-4 * time.Minute))
+	s.snd.Status.Rollout.Updated = 2
+	s.down(0)
+	stalled := func() bool {
+		return conditions.Is(s.reported(t).Status.Conditions, v1alpha1.ConditionRolloutStalled, metav1.ConditionTrue, "")
+	}
+	s.snd.Spec.Paused = true
+	if stalled() {
+		t.Error("stalled when paused")
+	}
+	s.later = time.Hour
+	if stalled() {
+		t.Error("stalled while paused")
+	}
+	s.snd.Spec.Paused = false
+	if stalled() || s.recheck != 6*time.Minute {
+		t.Errorf("resumed: %v left, want the 6 minutes that were left before", s.recheck)
+	}
+	s.later += 6 * time.Minute
+	if !stalled() {
+		t.Error("not stalled when the rest of its time is over")
 	}
 }

@@ -1,7 +1,6 @@
 package fleet_test
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"pgregory.net/rapid"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
@@ -17,14 +17,25 @@ import (
 
 // nodes reads a fleet from letters, one per node: o is available and old, n available
 // and current, O down and old, N down and current, b serves, is old and busy with
-// something, c serves, is current and busy (on its way).
+// something, c serves, is current and busy (on its way), s serves, is current and was not
+// Ready for long enough, u is old and U current and nobody knows whether they serve, f serves,
+// is current and failed, F is down, current and failed, h is available and held by a partition,
+// H is the same and down, p is current and stopped.
 func nodes(letters string) []fleet.Node {
 	list := make([]fleet.Node, 0, len(letters))
 	for i, l := range letters {
-		list = append(list, fleet.Node{
+		is := func(set string) bool { return strings.ContainsRune(set, l) }
+		n := fleet.Node{
 			Name: fleet.ChildName("rpc", i), Ordinal: i, Why: "why",
-			Current: strings.ContainsRune("nNc", l), Ready: strings.ContainsRune("onbc", l), Settled: strings.ContainsRune("on", l),
-		})
+			Current: is("nNcsUfFp"), Ready: is("onbcsfh"), InForce: is("onshp"), Unknown: is("uU"), Held: is("hH"), Stopped: is("p"),
+		}
+		if is("s") {
+			n.Soak = time.Second
+		}
+		if is("fF") {
+			n.Failed = "it failed"
+		}
+		list = append(list, n)
 	}
 	return list
 }
@@ -73,6 +84,31 @@ func TestMoves_UnavailableAlwaysAvailableWithinTheBudget(t *testing.T) {
 		{"oob", 2, []int{0, 2}},
 		{"obN", 1, nil},
 		{"obN", 2, []int{1}},
+		// Who was not Ready for long enough is on its way.
+		{"soooo", 1, nil},
+		{"soooo", 2, []int{1}},
+		// Nobody knows whether they serve: they take budget and are not free.
+		{"uuu", 1, nil},
+		{"uuu", 3, []int{0, 1, 2}},
+		{"uoo", 1, []int{0}},
+		{"uoo", 2, []int{0, 1}},
+		{"Uoo", 1, nil},
+		{"Uoo", 2, []int{1}},
+		{"uOo", 1, []int{1}},
+		// A node that failed halts all but those that are down.
+		{"foo", 1, nil},
+		{"foo", 3, nil},
+		{"Foo", 3, nil},
+		{"FoO", 3, []int{2}},
+		{"fub", 3, nil},
+		// A partition holds back, also those that are down.
+		{"hho", 1, []int{2}},
+		{"hhn", 1, nil},
+		{"hHo", 1, nil},
+		{"hHo", 2, []int{2}},
+		// A stopped node is down.
+		{"opo", 1, nil},
+		{"opo", 2, []int{0}},
 	}
 	for _, tc := range cases {
 		if got := fleet.Moves(nodes(tc.fleet), tc.max); !slices.Equal(got, tc.want) {
@@ -82,45 +118,53 @@ func TestMoves_UnavailableAlwaysAvailableWithinTheBudget(t *testing.T) {
 }
 
 // Whatever the fleet looks like: we never take available nodes below the budget, nodes
-// that are down are never kept waiting, and something always moves if it may.
+// that are down are never kept waiting, nothing that serves moves past a node that failed, and
+// something always moves if it may.
 func TestMoves_AnyFleet_KeepsTheRule(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
-		var letters strings.Builder
-		for range random.IntN(12) {
-			letters.WriteByte("onONbc"[random.IntN(6)])
-		}
-		list, maximum := nodes(letters.String()), 1+random.IntN(4)
-		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.StringOfN(rapid.RuneFrom([]rune("onONbcsuUfFhHp")), 0, 12, -1).Draw(t, "fleet")
+		maximum := rapid.IntRange(1, 4).Draw(t, "maxUnavailable")
+		list := rapid.Permutation(nodes(letters)).Draw(t, "order")
 		moves := fleet.Moves(list, maximum)
-		down, hurt, onTheWay, busy, waiting := 0, 0, 0, 0, 0
+		_, failed := fleet.FirstFailed(list)
+		taken, hurt, busy, waiting, mayServe := 0, 0, 0, 0, false
 		for _, n := range list {
 			moved := slices.Contains(moves, n.Ordinal)
+			down := !n.Ready && !n.Unknown
 			switch {
-			case moved && n.Current:
-				t.Fatalf("%s: %d moves though it is current", letters.String(), n.Ordinal)
+			case moved && (n.Current || n.Held):
+				t.Fatalf("%d moves though it is current or held", n.Ordinal)
+			case down && !n.Current && !n.Held && !moved:
+				t.Fatalf("%d is down and is not let move", n.Ordinal)
+			case moved && !down && failed:
+				t.Fatalf("%d serves and moves past a node that failed", n.Ordinal)
+			}
+			switch {
 			case !n.Ready:
-				down++
-				if !n.Current && !moved {
-					t.Fatalf("%s: %d is down and is not let move", letters.String(), n.Ordinal)
-				}
+				taken++
 			case moved:
 				hurt++
-			case !n.Settled && n.Current:
-				onTheWay++
-			case !n.Settled:
+			case !n.Settled() && n.Current:
+				taken++
+			case !n.Settled():
 				busy++
-			case !n.Current:
+			case !n.Current && !n.Held:
 				waiting++
 			}
+			if moved && n.Unknown {
+				mayServe = true
+			}
 		}
-		if taken := down + onTheWay + hurt; hurt > 0 && taken > maximum {
-			t.Fatalf("%s with %d: %d down or on their way, %d of them by this move", letters.String(), maximum, taken, hurt)
+		if mayServe && taken > maximum {
+			t.Fatalf("a node that may serve moves though %d are down", taken)
 		}
-		if taken := down + onTheWay + hurt; (busy > 0 && taken < maximum) || (waiting > 0 && taken+busy < maximum) {
-			t.Fatalf("%s with %d: %d and %d wait though only %d are down or on their way", letters.String(), maximum, busy, waiting, taken)
+		if hurt > 0 && taken+hurt > maximum {
+			t.Fatalf("%d down or on their way and %d moved, allowed are %d", taken, hurt, maximum)
 		}
-	}
+		if !failed && waiting > 0 && taken+hurt+busy < maximum {
+			t.Fatalf("%d wait though only %d are down or on their way", waiting, taken+hurt)
+		}
+	})
 }
 
 func TestMaxUnavailable_IsAtLeastOne(t *testing.T) {
@@ -154,7 +198,7 @@ func TestTrack_BeginsProgressesIsSupersededAndEnds(t *testing.T) {
 	}
 	r = fleet.Track(r, "a", "b", nodes("nNo"), at(5))
 	want = &v1alpha1.RolloutStatus{
-		TargetHash: "b", StartedAt: stamp(0), ProgressedAt: new(stamp(5)), Updated: 1, Total: 3, WaitingOn: "rpc-1: why",
+		TargetHash: "b", StartedAt: stamp(0), ProgressedAt: new(stamp(5)), Updated: 1, MostUpdated: 1, Total: 3, WaitingOn: "rpc-1: why",
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Fatalf("progressed (-want +got):\n%s", diff)
@@ -163,6 +207,14 @@ func TestTrack_BeginsProgressesIsSupersededAndEnds(t *testing.T) {
 	if diff := cmp.Diff(r, again); diff != "" {
 		t.Errorf("time alone changes a rollout (-before +after):\n%s", diff)
 	}
+	// A node that comes and goes makes no progress.
+	gone := fleet.Track(r, "a", "b", nodes("NNo"), at(6))
+	if back := fleet.Track(gone, "a", "b", nodes("nNo"), at(7)); !back.ProgressedAt.Equal(r.ProgressedAt) || gone.Updated != 0 || back.Updated != 1 {
+		t.Errorf("a flapping node made progress: %+v, then %+v", gone, back)
+	}
+	if brief := fleet.Track(r, "a", "b", nodes("nso"), at(7)); !brief.ProgressedAt.Equal(r.ProgressedAt) {
+		t.Errorf("a node that is Ready for a moment made progress: %+v", brief)
+	}
 	superseded := fleet.Track(r, "a", "c", nodes("oOo"), at(9))
 	want = &v1alpha1.RolloutStatus{TargetHash: "c", StartedAt: stamp(9), Total: 3, WaitingOn: "rpc-0: why"}
 	if diff := cmp.Diff(want, superseded); diff != "" {
@@ -170,6 +222,15 @@ func TestTrack_BeginsProgressesIsSupersededAndEnds(t *testing.T) {
 	}
 	if got := fleet.Track(r, "a", "b", nodes("nnn"), at(9)); got != nil {
 		t.Errorf("all nodes are done and the rollout goes on: %+v", got)
+	}
+	if got := fleet.Track(r, "a", "b", nodes("hhn"), at(9)); got != nil {
+		t.Errorf("all nodes that take part are done and the rollout goes on: %+v", got)
+	}
+	if got := fleet.Track(r, "a", "b", nodes("hno"), at(9)); got == nil || got.Total != 2 || got.Updated != 1 {
+		t.Errorf("a partition holds one back: %+v", got)
+	}
+	if got := fleet.Track(r, "a", "b", nodes("npo"), at(9)); got == nil || !strings.Contains(got.WaitingOn, "rpc-2: why; rpc-1 is stopped and counts for maxUnavailable") {
+		t.Errorf("a stopped node takes the budget: %+v", got)
 	}
 	if got := fleet.Track(nil, "", "a", nodes("noo"), at(0)); got == nil || got.WaitingOn != "rpc-1: why" {
 		t.Errorf("adopted nodes of another template: %+v", got)
@@ -188,5 +249,39 @@ func TestStalledSince_CountsFromTheLastProgress(t *testing.T) {
 	}
 	if _, left := fleet.StalledSince(r, 10*time.Minute, start.Add(15*time.Minute)); left != 0 {
 		t.Errorf("left %v at the deadline", left)
+	}
+}
+
+// The clock of a rollout stands while its fleet is paused.
+func TestStalledSince_WhilePaused_TheClockStands(t *testing.T) {
+	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+	left := func(r *v1alpha1.RolloutStatus, minutes int) time.Duration {
+		_, left := fleet.StalledSince(r, 10*time.Minute, at(minutes))
+		return left
+	}
+	r := fleet.Track(nil, "a", "b", nodes("Noo"), at(0))
+	r = fleet.Pause(r, at(4))
+	if again := fleet.Pause(r, at(30)); again != r {
+		t.Errorf("paused anew: %+v", again)
+	}
+	if got := left(r, 60); got != 6*time.Minute {
+		t.Errorf("%v left while paused", got)
+	}
+	r = fleet.Track(r, "a", "b", nodes("Noo"), at(60))
+	if r.PausedAt != nil || left(r, 60) != 6*time.Minute || left(r, 65) != time.Minute || left(r, 66) != 0 {
+		t.Errorf("resumed as %+v with %v left", r, left(r, 60))
+	}
+	// A second pause adds to the first, and progress starts the clock anew.
+	r = fleet.Track(fleet.Pause(r, at(62)), "a", "b", nodes("Noo"), at(90))
+	if left(r, 90) != 4*time.Minute {
+		t.Errorf("%v left after two pauses", left(r, 90))
+	}
+	r = fleet.Track(r, "a", "b", nodes("nNo"), at(91))
+	if r.PausedFor != nil || left(r, 91) != 10*time.Minute {
+		t.Errorf("%v left after progress: %+v", left(r, 91), r)
+	}
+	if fleet.Pause(nil, at(0)) != nil {
+		t.Error("pausing without a rollout made one")
 	}
 }

@@ -51,7 +51,7 @@ func (r *report) specValid() {
 // specProblem is what is wrong with the spec beyond what admission sees.
 func (r *report) specProblem() (reason, problem string) {
 	if reason, problem = r.notActedOn(); problem == "" && r.VolumeProblem != "" {
-		return v1alpha1.ReasonSpecInvalid, r.VolumeProblem
+		return v1alpha1.ReasonVolumeNotResized, r.VolumeProblem
 	}
 	return reason, problem
 }

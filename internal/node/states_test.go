@@ -176,7 +176,7 @@ var states = []state{
 	},
 	{
 		name: "a volume that cannot grow", change: func(p *node.Pass) { p.VolumeProblem = "the class forbids it" },
-		want: "TTFT", inSync: v1alpha1.ReasonInSync, ready: v1alpha1.ReasonInSync, stalls: v1alpha1.ReasonSpecInvalid, kstatus: "Failed",
+		want: "TTFT", inSync: v1alpha1.ReasonInSync, ready: v1alpha1.ReasonInSync, stalls: v1alpha1.ReasonVolumeNotResized, kstatus: "Failed",
 	},
 	{
 		name: "the newest spec could not be looked at", change: func(p *node.Pass) {

@@ -26,6 +26,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		errs = append(errs, r.removeSurplus(ctx, s))
 		for i := range s.Result.Members {
 			errs = append(errs, r.syncMember(ctx, s, i))
+			if s.Result.Members[i].Refused != "" {
+				s.Decision = s.Decision.Halted()
+			}
 		}
 		errs = append(errs, r.syncCeremony(ctx, s))
 	} else if s.Decision.Ceremony.State == fleet.CeremonyRunning {
@@ -33,7 +36,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	}
 	s.Result.Networking.Synced = true
 	errs = append(errs, r.syncNetworking(ctx, s))
-	s.Result.Nodes = s.Decision.Judge(s.Result.Members)
+	s.Result.Nodes = s.Decision.Judge(&s.Observed, s.Result.Members)
 	return errors.Join(errs...)
 }
 

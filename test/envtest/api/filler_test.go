@@ -200,6 +200,7 @@ func fillDeployment(s *v1.SeiNodeDeploymentSpec, c randfill.Continue) {
 	s.Replicas, s.Paused, s.DeletionPolicy = 1, c.Bool(), oneOf(c, v1.VolumeDelete, v1.VolumeRetain)
 	s.UpdateStrategy = &v1.UpdateStrategy{Type: v1.UpdateInPlace, InPlace: &v1.InPlaceUpdate{
 		MaxUnavailable: filled[intstr.IntOrString](c), ProgressDeadlineSeconds: c.Int31n(1000) + 1,
+		MinReadySeconds: new(c.Int31n(1000)), Partition: c.Int31n(100),
 	}}
 	if s.Template.Spec.Validator != nil && s.Template.Spec.Validator.SigningKey == nil {
 		s.Genesis = filled[v1.GenesisCeremony](c)

@@ -79,6 +79,7 @@ func TestDefaults_AreFilledIn(t *testing.T) {
 		{"SeiNodeDeployment", fleet(node(full), "updateStrategy: {inPlace: {}}"), map[string]any{
 			"spec.replicas": int64(1), "spec.deletionPolicy": "Delete", "spec.updateStrategy.type": "InPlace",
 			"spec.updateStrategy.inPlace.maxUnavailable": int64(1), "spec.updateStrategy.inPlace.progressDeadlineSeconds": int64(600),
+			"spec.updateStrategy.inPlace.minReadySeconds": int64(10),
 		}},
 		{"SeiNodeDeployment", fleet(node("validator: {}"), "genesis: {chainId: pacific-1}"), map[string]any{
 			"spec.genesis.stakingAmount": "10000000usei", "spec.genesis.maxCeremonyDuration": "15m",

@@ -37,12 +37,13 @@ func newOperatedWorld(t *testing.T) fleets {
 	return w
 }
 
-// rpc is a fleet of full nodes.
+// rpc is a fleet of full nodes that count as soon as they are Ready.
 func rpc(name string, replicas int32) *v1alpha1.SeiNodeDeployment {
 	return &v1alpha1.SeiNodeDeployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1alpha1.SeiNodeDeploymentSpec{
-			Replicas: replicas,
+			Replicas:       replicas,
+			UpdateStrategy: &v1alpha1.UpdateStrategy{InPlace: &v1alpha1.InPlaceUpdate{MinReadySeconds: new(int32)}},
 			Template: v1alpha1.SeiNodeTemplate{
 				Spec: v1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{}},
 			},
@@ -54,7 +55,7 @@ func rpc(name string, replicas int32) *v1alpha1.SeiNodeDeployment {
 // may stand still.
 func unavailable(snd *v1alpha1.SeiNodeDeployment, nodes int32, deadline int32) *v1alpha1.SeiNodeDeployment {
 	snd.Spec.UpdateStrategy = &v1alpha1.UpdateStrategy{InPlace: &v1alpha1.InPlaceUpdate{
-		MaxUnavailable: new(intstr.FromInt32(nodes)), ProgressDeadlineSeconds: deadline,
+		MaxUnavailable: new(intstr.FromInt32(nodes)), ProgressDeadlineSeconds: deadline, MinReadySeconds: new(int32),
 	}}
 	return snd
 }

@@ -1,0 +1,107 @@
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// Track is the rollout after a look at the nodes; nil when there is none. It begins when
+// the template is no longer what the nodes were last brought to, or when a node's spec
+// differs from it, goes on until every node is done, and starts over when the template
+// changes in between. Nodes that a partition holds back take no part.
+func Track(before *v1alpha1.RolloutStatus, broughtTo, targetHash string, nodes []Node, now time.Time) *v1alpha1.RolloutStatus {
+	done, total := int32(0), int32(0)
+	behind := broughtTo != "" && broughtTo != targetHash
+	for _, n := range nodes {
+		if n.Held {
+			continue
+		}
+		total++
+		if n.Done() {
+			done++
+		}
+		behind = behind || !n.Current
+	}
+	if before == nil && !behind || done == total {
+		return nil
+	}
+	at := metav1.NewTime(now.Truncate(time.Second))
+	after := &v1alpha1.RolloutStatus{TargetHash: targetHash, StartedAt: at}
+	if before != nil && before.TargetHash == targetHash {
+		after = Resume(before, now)
+		after.MostUpdated = max(after.MostUpdated, before.Updated)
+	}
+	if done > after.MostUpdated {
+		after.MostUpdated = done
+		if before != nil && before.TargetHash == targetHash {
+			after.ProgressedAt, after.PausedFor = &at, nil
+		}
+	}
+	after.Updated, after.Total, after.WaitingOn = done, total, WaitingOn(nodes)
+	return after
+}
+
+// Pause stops the clock of a rollout.
+func Pause(r *v1alpha1.RolloutStatus, now time.Time) *v1alpha1.RolloutStatus {
+	if r == nil || r.PausedAt != nil {
+		return r
+	}
+	r = r.DeepCopy()
+	r.PausedAt = ptr.To(metav1.NewTime(now.Truncate(time.Second)))
+	return r
+}
+
+// Resume lets the clock of a rollout go on where it was stopped.
+func Resume(r *v1alpha1.RolloutStatus, now time.Time) *v1alpha1.RolloutStatus {
+	r = r.DeepCopy()
+	if r.PausedAt == nil {
+		return r
+	}
+	paused := ptr.Deref(r.PausedFor, metav1.Duration{}).Duration + max(0, now.Truncate(time.Second).Sub(r.PausedAt.Time))
+	r.PausedAt, r.PausedFor = nil, &metav1.Duration{Duration: paused}
+	return r
+}
+
+// WaitingOn names the node a rollout waits for: one that is on its way, or else the
+// next in line.
+func WaitingOn(nodes []Node) string {
+	for _, onItsWay := range []bool{true, false} {
+		for _, n := range byOrdinal(nodes) {
+			if !n.Held && !n.Done() && n.Current == onItsWay {
+				return n.Name + ": " + n.Why + behindWhom(nodes, onItsWay)
+			}
+		}
+	}
+	return ""
+}
+
+// behindWhom names a node that takes budget although the rollout has nothing to do with it.
+func behindWhom(nodes []Node, onItsWay bool) string {
+	if onItsWay {
+		return ""
+	}
+	for _, n := range byOrdinal(nodes) {
+		if !n.Ready && (n.Stopped || n.Held) {
+			return fmt.Sprintf("; %s is %s and counts for maxUnavailable", n.Name, map[bool]string{true: "stopped", false: "down"}[n.Stopped])
+		}
+	}
+	return ""
+}
+
+// StalledSince is when a rollout last made progress, and how long it may still stand
+// still; nothing is left when it has stalled. Time that the fleet was paused does not count.
+func StalledSince(r *v1alpha1.RolloutStatus, deadline time.Duration, now time.Time) (since time.Time, left time.Duration) {
+	since = r.StartedAt.Time
+	if r.ProgressedAt != nil && r.ProgressedAt.After(since) {
+		since = r.ProgressedAt.Time
+	}
+	r = Resume(r, now)
+	paused := cmp.Or(r.PausedFor, &metav1.Duration{}).Duration
+	return since, max(0, since.Add(deadline+paused).Sub(now))
+}
