@@ -17,10 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/fleet"
-	"github.com/sei-operator/sei-operator/internal/plan"
 )
 
 // indexFleet finds SeiNodes by the SeiNodeDeployment that controls them.
@@ -103,36 +101,6 @@ func nodeFactsChanged() predicate.Predicate {
 			(was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 			!maps.Equal(was.Labels, is.Labels) || !maps.Equal(was.Annotations, is.Annotations) ||
 			len(was.OwnerReferences) != len(is.OwnerReferences) ||
-			factsOf(was) != factsOf(is)
+			fleet.FactsOf(was) != fleet.FactsOf(is)
 	}, GenericFunc: loop.Never[event.GenericEvent]}
-}
-
-// facts is what a fleet reads of a node's status.
-type facts struct {
-	observed         int64
-	phase            v1alpha1.SeiNodePhase
-	image, template  string
-	planned          bool
-	step             string
-	ready, specValid metav1.Condition
-}
-
-func factsOf(n *v1alpha1.SeiNode) facts {
-	f := facts{
-		observed: n.Status.ObservedGeneration, phase: n.Status.Phase,
-		image: n.Status.CurrentImage, template: n.Status.PodTemplateHash, planned: n.Status.Plan != nil,
-	}
-	if c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionReady); c != nil {
-		f.ready = metav1.Condition{Status: c.Status, Reason: c.Reason, Message: c.Message}
-	}
-	if c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionSpecValid); c != nil {
-		f.specValid = metav1.Condition{Status: c.Status, Message: c.Message}
-	}
-	// A ceremony waits for single steps of its members' plans.
-	if v := n.Spec.Validator; v != nil && v.GenesisCeremony != nil && n.Status.Plan != nil {
-		if task, _ := plan.Current(n.Status.Plan); task != nil {
-			f.step = task.Type + task.Error
-		}
-	}
-	return f
 }

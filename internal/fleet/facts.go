@@ -1,0 +1,35 @@
+package fleet
+
+import (
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/plan"
+)
+
+// Facts is what a fleet reads of a node's status. Of two states of a node with equal facts a
+// fleet makes the same, so that the change from one to the other need not wake it up.
+type Facts struct {
+	node       Node
+	phase      v1alpha1.SeiNodePhase
+	image      string
+	readySince int64
+	step       string
+}
+
+// FactsOf reads a node as a pass does.
+func FactsOf(n *v1alpha1.SeiNode) Facts {
+	f := Facts{
+		node:  observe(Child{Name: n.Name}, n, look{current: true, restarted: n.Annotations[rolledAnnotation]}),
+		phase: n.Status.Phase, image: n.Status.CurrentImage,
+	}
+	if c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionReady); c != nil {
+		f.readySince = c.LastTransitionTime.Unix()
+	}
+	// A ceremony waits for single steps of its members' plans.
+	if v := n.Spec.Validator; v != nil && v.GenesisCeremony != nil && n.Status.Plan != nil {
+		if task, _ := plan.Current(n.Status.Plan); task != nil {
+			f.step = task.Type + task.Error
+		}
+	}
+	return f
+}
