@@ -31,7 +31,8 @@ const (
 	ConditionPaused = "Paused"
 )
 
-// Condition types of a SeiNodeDeployment, besides PlanInProgress and Paused.
+// Condition types of a SeiNodeDeployment, besides Ready, Reconciling, Stalled, SpecValid,
+// PlanInProgress and Paused.
 const (
 	// ConditionNodesReady says whether all nodes are in sync.
 	ConditionNodesReady = "NodesReady"

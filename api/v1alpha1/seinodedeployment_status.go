@@ -8,14 +8,22 @@ type SeiNodeDeploymentPhase string
 
 // The phases of a SeiNodeDeployment.
 const (
-	DeploymentPending      SeiNodeDeploymentPhase = "Pending"
+	// DeploymentPending: no node is there yet.
+	DeploymentPending SeiNodeDeploymentPhase = "Pending"
+	// DeploymentInitializing: all nodes that are not in sync have never been.
 	DeploymentInitializing SeiNodeDeploymentPhase = "Initializing"
-	DeploymentReady        SeiNodeDeploymentPhase = "Ready"
-	DeploymentUpgrading    SeiNodeDeploymentPhase = "Upgrading"
-	DeploymentPaused       SeiNodeDeploymentPhase = "Paused"
-	DeploymentDegraded     SeiNodeDeploymentPhase = "Degraded"
-	DeploymentFailed       SeiNodeDeploymentPhase = "Failed"
-	DeploymentTerminating  SeiNodeDeploymentPhase = "Terminating"
+	// DeploymentReady: all nodes that are meant to run are in sync.
+	DeploymentReady SeiNodeDeploymentPhase = "Ready"
+	// DeploymentUpgrading: a rollout is under way.
+	DeploymentUpgrading SeiNodeDeploymentPhase = "Upgrading"
+	// DeploymentPaused: the fleet is frozen, or its nodes are stopped.
+	DeploymentPaused SeiNodeDeploymentPhase = "Paused"
+	// DeploymentDegraded: a node that was in sync is not, or a node failed.
+	DeploymentDegraded SeiNodeDeploymentPhase = "Degraded"
+	// DeploymentFailed: all nodes failed, or the chain has no genesis and gets none.
+	DeploymentFailed SeiNodeDeploymentPhase = "Failed"
+	// DeploymentTerminating: the fleet is being deleted.
+	DeploymentTerminating SeiNodeDeploymentPhase = "Terminating"
 )
 
 // SeiNodeDeploymentStatus is what was observed of a fleet.
@@ -105,6 +113,9 @@ type FleetNode struct {
 	// ready reports whether the node is in sync.
 	// +optional
 	Ready bool `json:"ready"`
+	// synced is true once the node was in sync for the first time.
+	// +optional
+	Synced bool `json:"synced,omitempty"`
 	// currentImage is the seid image the node's pod runs.
 	// +optional
 	CurrentImage string `json:"currentImage,omitempty"`

@@ -13,6 +13,7 @@ import (
 func (s *report) deriveConditions() {
 	set := conditions.For(&s.snd.Status.Conditions, s.snd.Generation, s.now)
 	s.paused(set)
+	s.specValid(set)
 	s.nodesReady(set)
 	s.rolloutInProgress(set)
 	s.rolloutStalled(set)
@@ -21,6 +22,7 @@ func (s *report) deriveConditions() {
 	s.planInProgress(set)
 	s.ceremonyComplete(set)
 	s.networkingReady(set)
+	s.readiness(set)
 }
 
 func (s *report) paused(set conditions.Setter) {
@@ -39,23 +41,64 @@ func (s *report) nodesReady(set conditions.Setter) {
 		}
 		return
 	}
-	ready, total := int(s.snd.Status.ReadyReplicas), len(s.members)
-	if ready == total {
-		set.True(v1alpha1.ConditionNodesReady, v1alpha1.ReasonAllNodesReady, fmt.Sprintf("%d of %d nodes are in sync", ready, total))
-		return
-	}
-	reason := v1alpha1.ReasonNodesNotReady
-	switch {
-	case slices.ContainsFunc(s.members, isTrouble):
-		reason = v1alpha1.ReasonNodesFailed
-	case slices.ContainsFunc(s.members, isComingUp):
-		reason = v1alpha1.ReasonNodesInitializing
-	}
-	set.False(v1alpha1.ConditionNodesReady, reason, fmt.Sprintf("%d of %d nodes are in sync%s", ready, total, s.missing()))
+	v := s.allInSync()
+	set.Status(v1alpha1.ConditionNodesReady, v.ok, v.reason, v.message)
 }
 
-func isTrouble(m Member) bool {
-	return m.Foreign != "" || m.Refused != "" || m.Live != nil && m.Live.Status.Phase == v1alpha1.NodeFailed
+// answer is what a condition says.
+type answer struct {
+	ok              bool
+	reason, message string
+}
+
+func (s *report) allInSync() answer {
+	message := fmt.Sprintf("%d of %d nodes are in sync", s.snd.Status.ReadyReplicas, len(s.members))
+	if stopped := s.stopped(); stopped > 0 {
+		message += fmt.Sprintf(", %d stopped by paused", stopped)
+	}
+	missing := s.notInSync()
+	if len(missing) == 0 && s.stopped() < len(s.nodes) {
+		return answer{true, v1alpha1.ReasonAllNodesReady, message}
+	}
+	named := make([]string, 0, len(missing))
+	for _, i := range missing {
+		named = append(named, s.nodes[i].Name+": "+s.nodes[i].Why)
+	}
+	if len(named) > 0 {
+		message += "; " + listed(named)
+	}
+	switch {
+	case len(missing) == 0:
+		return answer{false, v1alpha1.ReasonPaused, message}
+	case len(s.troubles()) > 0:
+		return answer{false, v1alpha1.ReasonNodesFailed, message}
+	case slices.ContainsFunc(s.members, isComingUp):
+		return answer{false, v1alpha1.ReasonNodesInitializing, message}
+	default:
+		return answer{false, v1alpha1.ReasonNodesNotReady, message}
+	}
+}
+
+// stopped counts the nodes that are not meant to run.
+func (s *report) stopped() int {
+	count := 0
+	for _, n := range s.nodes {
+		if n.Stopped && !n.Ready {
+			count++
+		}
+	}
+	return count
+}
+
+// troubles are the nodes that do not get to what is asked of them by themselves.
+func (s *report) troubles() []string {
+	var found []string
+	for i, n := range s.nodes {
+		if s.members[i].Foreign != "" || n.Failed != "" {
+			found = append(found, n.Name+": "+n.Why)
+		}
+	}
+	return found
 }
 
 func isComingUp(m Member) bool {
@@ -64,19 +107,6 @@ func isComingUp(m Member) bool {
 
 // maxNamed is how many nodes a message names.
 const maxNamed = 3
-
-// missing names the nodes that are not in sync, and why.
-func (s *report) missing() string {
-	var named []string
-	for i := range s.members {
-		switch live := s.members[i].own(); {
-		case live != nil && IsReady(live):
-		default:
-			named = append(named, s.nodes[i].Name+": "+s.nodes[i].Why)
-		}
-	}
-	return "; " + listed(named)
-}
 
 // listed joins the first of some phrases, and says how many more there are.
 func listed(phrases []string) string {

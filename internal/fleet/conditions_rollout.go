@@ -12,11 +12,7 @@ func (s *report) rolloutInProgress(set conditions.Setter) {
 	rollout := s.snd.Status.Rollout
 	switch {
 	case rollout != nil:
-		message := fmt.Sprintf("%d of %d nodes are done; waiting on %s", rollout.Updated, rollout.Total, rollout.WaitingOn)
-		if s.snd.Spec.Paused {
-			message += " (the fleet is paused)"
-		}
-		set.True(v1alpha1.ConditionRolloutInProgress, v1alpha1.ReasonRollingOut, message)
+		set.True(v1alpha1.ConditionRolloutInProgress, v1alpha1.ReasonRollingOut, s.rolloutWords())
 	case s.before.Status.Rollout != nil:
 		set.False(v1alpha1.ConditionRolloutInProgress, v1alpha1.ReasonRolloutComplete, s.rolledOut())
 	case conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionRolloutInProgress) == nil:
@@ -26,6 +22,16 @@ func (s *report) rolloutInProgress(set conditions.Setter) {
 		c := conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionRolloutInProgress)
 		set.False(v1alpha1.ConditionRolloutInProgress, c.Reason, c.Message)
 	}
+}
+
+// rolloutWords says how far a rollout is.
+func (s *report) rolloutWords() string {
+	rollout := s.snd.Status.Rollout
+	message := fmt.Sprintf("%d of %d nodes are done; waiting on %s", rollout.Updated, rollout.Total, rollout.WaitingOn)
+	if s.snd.Spec.Paused {
+		message += " (the fleet is paused)"
+	}
+	return message
 }
 
 func (s *report) rolloutStalled(set conditions.Setter) {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,37 +27,46 @@ func (s *report) phase() v1alpha1.SeiNodeDeploymentPhase {
 			failed++
 		}
 	}
-	wanted := s.snd.Spec.Replicas
 	switch {
 	case s.snd.Spec.Paused || s.snd.Spec.Template.Spec.Paused:
 		return v1alpha1.DeploymentPaused
 	case s.ceremonyFailed():
 		return v1alpha1.DeploymentFailed
+	case s.nodes == nil && status.Phase != "":
+		return status.Phase // nobody has looked
 	case len(status.Nodes) == 0:
 		return v1alpha1.DeploymentPending
 	case status.Rollout != nil:
 		return v1alpha1.DeploymentUpgrading
-	case status.ReadyReplicas == wanted:
+	case len(s.notInSync()) == 0:
 		return v1alpha1.DeploymentReady
 	case failed == len(status.Nodes):
 		return v1alpha1.DeploymentFailed
-	case failed == 0 && s.comingUp():
+	case failed == 0 && s.firstSync():
 		return v1alpha1.DeploymentInitializing
 	default:
 		return v1alpha1.DeploymentDegraded
 	}
 }
 
-// comingUp reports whether a node that the fleet shall have was not brought up yet.
-func (s *report) comingUp() bool {
-	status := &s.snd.Status
-	if len(status.Nodes) < int(s.snd.Spec.Replicas) {
-		return true
-	}
-	for _, n := range status.Nodes {
-		if n.Phase != v1alpha1.NodeRunning {
-			return true
+// notInSync lists the places of the nodes that are meant to run and are not in sync.
+func (s *report) notInSync() []int {
+	var found []int
+	for i, n := range s.nodes {
+		if !n.Ready && !n.Stopped {
+			found = append(found, i)
 		}
 	}
-	return false
+	return found
+}
+
+// firstSync reports whether all nodes that are not in sync have never been.
+func (s *report) firstSync() bool {
+	for _, i := range s.notInSync() {
+		name := s.nodes[i].Name
+		if slices.ContainsFunc(s.snd.Status.Nodes, func(n v1alpha1.FleetNode) bool { return n.Name == name && n.Synced }) {
+			return false
+		}
+	}
+	return true
 }

@@ -16,7 +16,9 @@ type report struct {
 	now      time.Time
 	decision *Decision
 
-	members    []Member
+	members []Member
+	// surplus is how many nodes are still to be removed.
+	surplus    int
 	nodes      []Node
 	ceremony   Ceremony
 	networking *Networking
@@ -29,7 +31,7 @@ type report struct {
 func (p *Pass) Report(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) time.Duration {
 	s := &report{
 		snd: snd, before: p.Observed.Fleet, cfg: cfg, now: p.Observed.Now, decision: &p.Decision,
-		members: p.Result.Members, nodes: p.Result.Nodes, ceremony: p.Decision.Ceremony,
+		members: p.Result.Members, surplus: len(p.Observed.Surplus), nodes: p.Result.Nodes, ceremony: p.Decision.Ceremony,
 		networking: &p.Result.Networking, err: p.Result.Err,
 	}
 	var recheck time.Duration
@@ -42,7 +44,10 @@ func (p *Pass) Report(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) tim
 	}
 	s.deriveConditions()
 	EnterPhase(snd, s.phase(), s.now)
-	snd.Status.ObservedGeneration = snd.Generation
+	if s.err == nil {
+		// An edit that could not be acted on yet is not observed.
+		snd.Status.ObservedGeneration = snd.Generation
+	}
 	return recheck
 }
 
@@ -60,6 +65,7 @@ func (s *report) deriveNodes() {
 		ready := IsReady(live)
 		status.Nodes = append(status.Nodes, v1alpha1.FleetNode{
 			Name: live.Name, Phase: live.Status.Phase, Ready: ready, CurrentImage: live.Status.CurrentImage,
+			Synced: ready || live.Status.Phase == v1alpha1.NodeRunning && s.wasSynced(live.Name),
 		})
 		status.IncumbentNodes = append(status.IncumbentNodes, live.Name)
 		if ready {
@@ -70,6 +76,11 @@ func (s *report) deriveNodes() {
 		}
 	}
 	status.Replicas = int32(len(status.Nodes))
+}
+
+// wasSynced reports whether a node was in sync before.
+func (s *report) wasSynced(name string) bool {
+	return slices.ContainsFunc(s.before.Status.Nodes, func(n v1alpha1.FleetNode) bool { return n.Name == name && n.Synced })
 }
 
 // deriveRollout writes how far a change has come, and returns after how long it has stood still

@@ -22,6 +22,7 @@ var passAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 type scene struct {
 	snd     *v1alpha1.SeiNodeDeployment
 	members []fleet.Member
+	surplus []*v1alpha1.SeiNode
 	err     error
 	// unseen: the pass failed before it saw the nodes.
 	unseen bool
@@ -40,6 +41,7 @@ func newScene(t *testing.T) *scene {
 		live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: live.Generation, Phase: v1alpha1.NodeRunning, CurrentImage: live.Spec.Image}
 		condition(live, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync)
 		s.members = append(s.members, fleet.Member{Target: fleet.Target(s.snd, platform.Default(), ordinal), Live: live})
+		s.snd.Status.Nodes = append(s.snd.Status.Nodes, v1alpha1.FleetNode{Name: live.Name, Synced: true})
 	}
 	hash, err := fleet.TargetHash(s.snd, platform.Default())
 	if err != nil {
@@ -65,6 +67,13 @@ func (s *scene) rolling(since time.Time) {
 	s.snd.Status.TemplateHash = "an older one"
 }
 
+// stop has a node be stopped, and its target ask for that.
+func (s *scene) stop(ordinal int) {
+	s.live(ordinal).Spec.Paused = true
+	s.members[ordinal].Target.Spec.Paused = true
+	s.down(ordinal)
+}
+
 func (s *scene) partition(ordinal int32) {
 	s.snd.Spec.UpdateStrategy = &v1alpha1.UpdateStrategy{InPlace: &v1alpha1.InPlaceUpdate{Partition: ordinal}}
 }
@@ -74,7 +83,7 @@ func (s *scene) reported(t *testing.T) *v1alpha1.SeiNodeDeployment {
 	t.Helper()
 	pass := fleet.Pass{Observed: fleet.Observation{Fleet: s.snd.DeepCopy(), Now: passAt.Add(s.later)}, Result: fleet.Result{Err: s.err}}
 	if !s.unseen {
-		pass.Observed.Members = s.members
+		pass.Observed.Members, pass.Observed.Surplus = s.members, s.surplus
 		d, err := fleet.Decide(&pass.Observed, platform.Default())
 		if err != nil {
 			t.Fatal(err)
@@ -107,6 +116,24 @@ func TestReport_Phase(t *testing.T) {
 			s.down(2)
 		}, v1alpha1.DeploymentDegraded},
 		"one fell out of sync": {func(s *scene) { s.down(1) }, v1alpha1.DeploymentDegraded},
+		"one syncs for the first time": {func(s *scene) {
+			s.snd.Status.Nodes[1].Synced = false
+			s.down(1)
+		}, v1alpha1.DeploymentInitializing},
+		"one syncs for the first time, another fell out of sync": {func(s *scene) {
+			s.snd.Status.Nodes[1].Synced = false
+			s.down(1)
+			s.down(2)
+		}, v1alpha1.DeploymentDegraded},
+		"one was made again": {func(s *scene) {
+			s.live(1).Status.Phase = v1alpha1.NodePending
+			s.down(1)
+		}, v1alpha1.DeploymentInitializing},
+		"one is stopped": {func(s *scene) { s.stop(1) }, v1alpha1.DeploymentReady},
+		"could not be looked at": {func(s *scene) {
+			s.snd.Status.Phase = v1alpha1.DeploymentDegraded
+			s.unseen, s.err = true, errors.New("the cache is closed")
+		}, v1alpha1.DeploymentDegraded},
 		"one failed": {func(s *scene) {
 			s.live(1).Status.Phase = v1alpha1.NodeFailed
 			s.down(1)

@@ -22,9 +22,9 @@ func TestFleet_FromOneManifest_ComesUpAndFallsSilent(t *testing.T) {
 	snd.Spec.Template.Metadata = v1alpha1.TemplateMetadata{Labels: map[string]string{"team": "infra"}, Annotations: map[string]string{"note": "x"}}
 	got := w.bringUp(snd)
 	want := []v1alpha1.FleetNode{
-		{Name: "rpc-0", Phase: v1alpha1.NodeRunning, Ready: true, CurrentImage: "seid:a"},
-		{Name: "rpc-1", Phase: v1alpha1.NodeRunning, Ready: true, CurrentImage: "seid:a"},
-		{Name: "rpc-2", Phase: v1alpha1.NodeRunning, Ready: true, CurrentImage: "seid:a"},
+		{Name: "rpc-0", Phase: v1alpha1.NodeRunning, Ready: true, Synced: true, CurrentImage: "seid:a"},
+		{Name: "rpc-1", Phase: v1alpha1.NodeRunning, Ready: true, Synced: true, CurrentImage: "seid:a"},
+		{Name: "rpc-2", Phase: v1alpha1.NodeRunning, Ready: true, Synced: true, CurrentImage: "seid:a"},
 	}
 	if diff := cmp.Diff(want, got.Status.Nodes); diff != "" {
 		t.Errorf("nodes (-want +got):\n%s", diff)
