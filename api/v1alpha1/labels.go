@@ -43,6 +43,9 @@ const (
 	// AnnotationRestart replaces the node's pod whenever its value changes, and
 	// picks up a pending pod template on the way.
 	AnnotationRestart = "sei.io/restart"
+	// AnnotationRemoveFirst on a node of a fleet has it go before others when the fleet is
+	// scaled down.
+	AnnotationRemoveFirst = "sei.io/remove-first"
 )
 
 // Finalizers.

@@ -54,6 +54,11 @@ type SeiNodeDeploymentStatus struct {
 	// +listMapKey=name
 	// +optional
 	Nodes []FleetNode `json:"nodes,omitempty"`
+	// ordinals are those of the nodes the fleet shall have. Absent means the first ones: it is
+	// there after a node was removed by the annotation sei.io/remove-first.
+	// +listType=atomic
+	// +optional
+	Ordinals []int32 `json:"ordinals,omitempty"`
 	// templateHash identifies the template all nodes were last brought to.
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`

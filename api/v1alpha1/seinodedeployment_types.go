@@ -23,6 +23,12 @@ type SeiNodeDeploymentSpec struct {
 	Replicas int32 `json:"replicas,omitempty"`
 	// template is what every node of the fleet looks like.
 	Template SeiNodeTemplate `json:"template"`
+	// nodes are settings of single nodes, over the template.
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=map
+	// +listMapKey=ordinal
+	// +optional
+	Nodes []NodeSettings `json:"nodes,omitempty"`
 	// deletionPolicy says whether nodes and networking go (Delete) or stay
 	// (Retain) when the fleet is deleted. Volumes follow their own policy.
 	// +kubebuilder:validation:Enum=Delete;Retain
@@ -63,6 +69,58 @@ type TemplateMetadata struct {
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
+
+// NodeSettings are settings of one node of a fleet, over the template.
+type NodeSettings struct {
+	// ordinal of the node: the number that its name ends with.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=99
+	Ordinal int32 `json:"ordinal"`
+	// paused stops the node's pod, or lets it run although the template is paused.
+	// +optional
+	Paused *bool `json:"paused,omitempty"`
+	// overrides change single settings of the node over the overrides of the template.
+	// +kubebuilder:validation:MaxProperties=1024
+	// +optional
+	Overrides map[string]string `json:"overrides,omitempty"`
+	// externalAddress is the host:port other nodes reach this one at, in place of the
+	// template's and of the one that networking gives it.
+	// +kubebuilder:validation:MaxLength=261
+	// +kubebuilder:validation:Pattern=`^([^\s:/,@]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$`
+	// +optional
+	ExternalAddress string `json:"externalAddress,omitempty"`
+	// resources of the node's seid container, in place of the template's.
+	// +optional
+	Resources *NodeResources `json:"resources,omitempty"`
+}
+
+// NodeResources are what one node's seid container asks for.
+type NodeResources struct {
+	// requests are what the container is scheduled by.
+	// +optional
+	Requests *ResourceAmounts `json:"requests,omitempty"`
+	// limits are what the container may use.
+	// +optional
+	Limits *ResourceAmounts `json:"limits,omitempty"`
+}
+
+// ResourceAmounts are quantities of what a container uses.
+type ResourceAmounts struct {
+	// cpu, for example "2" or 500m.
+	// +optional
+	CPU Amount `json:"cpu,omitempty"`
+	// memory, for example 2Gi.
+	// +optional
+	Memory Amount `json:"memory,omitempty"`
+	// ephemeral-storage, for example 10Gi.
+	// +optional
+	EphemeralStorage Amount `json:"ephemeral-storage,omitempty"`
+}
+
+// Amount is a quantity as text, for example "2", 500m or 2Gi.
+// +kubebuilder:validation:MaxLength=24
+// +kubebuilder:validation:Pattern=`^[0-9]{1,15}(\.[0-9]{1,3})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$`
+type Amount string
 
 // NetworkingSpec publishes a fleet.
 type NetworkingSpec struct {

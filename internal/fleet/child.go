@@ -47,6 +47,7 @@ func Target(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) 
 	if address := p2pAddress(snd, cfg, ordinal); address != "" {
 		c.Spec.ExternalAddress = address
 	}
+	applySettings(c.Spec, settingsOf(snd, ordinal))
 	takePart(snd, &c)
 	return c
 }
@@ -67,9 +68,11 @@ func takePart(snd *v1alpha1.SeiNodeDeployment, c *Child) {
 }
 
 // TargetHash identifies what a rollout leads to: all of a template that reaches nodes
-// by one. Live fields are no part of it.
+// by one, and all settings of single nodes that do. Live fields are no part of it.
 func TargetHash(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) (string, error) {
-	target := Target(snd, cfg, 0)
+	template := snd.DeepCopy()
+	template.Spec.Nodes = nil
+	target := Target(template, cfg, 0)
 	t, err := treeOf(target.Spec)
 	if err != nil {
 		return "", err
@@ -79,6 +82,9 @@ func TargetHash(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) (string, 
 		if class != Live {
 			rolled[path] = t.get(path)
 		}
+	}
+	for _, s := range rolledSettings(snd) {
+		rolled[fmt.Sprintf("nodes[%d]", s.Ordinal)] = s
 	}
 	return hashOf(rolled)
 }

@@ -63,7 +63,7 @@ func Published(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, routes boo
 			}
 		}
 	}
-	for ordinal := range int(snd.Spec.Replicas) {
+	for _, ordinal := range Ordinals(snd) {
 		if address := p2pAddress(snd, cfg, ordinal); address != "" {
 			status.P2PEndpoints = append(status.P2PEndpoints, v1alpha1.P2PEndpointStatus{
 				Ordinal: int32(ordinal), SeiNodeName: ChildName(snd.Name, ordinal), Hostname: address,

@@ -19,7 +19,7 @@ func publishing() *platform.Config {
 }
 
 func serviceNames(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) []string {
-	services := fleet.Services(snd, cfg, int(snd.Spec.Replicas))
+	services := fleet.Services(snd, cfg, fleet.Ordinals(snd))
 	names := make([]string, 0, len(services))
 	for _, s := range services {
 		names = append(names, ptr.Deref(s.Name, ""))

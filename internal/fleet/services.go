@@ -36,14 +36,14 @@ func serves(snd *v1alpha1.SeiNodeDeployment) bool {
 // InternalServiceName is the name of the fleet's Service inside the cluster.
 func InternalServiceName(fleet string) string { return fleet + suffixInternal }
 
-// Services are all Services the fleet shall have, in a fixed order. nodes is how many
-// nodes it counts with.
-func Services(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, nodes int) []*corev1ac.ServiceApplyConfiguration {
+// Services are all Services the fleet shall have, in a fixed order; nodes are the ordinals that
+// have one of their own.
+func Services(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, nodes []int) []*corev1ac.ServiceApplyConfiguration {
 	list := []*corev1ac.ServiceApplyConfiguration{internalService(snd)}
 	if snd.Spec.Networking.HTTPEnabled() && serves(snd) {
 		list = append(list, externalService(snd))
 	}
-	for ordinal := range nodes {
+	for _, ordinal := range nodes {
 		if p2pAddress(snd, cfg, ordinal) != "" {
 			list = append(list, p2pService(snd, cfg, ordinal))
 		}

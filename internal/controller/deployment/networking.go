@@ -28,7 +28,7 @@ func (r *Reconciler) syncNetworking(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) syncServices(ctx context.Context, s *scope) error {
-	services := fleet.Services(s.snd, r.Platform, s.countNodes())
+	services := fleet.Services(s.snd, r.Platform, s.published())
 	wanted, errs := map[string]bool{}, make([]error, 0, len(services)+1)
 	for _, want := range services {
 		name := ptr.Deref(want.Name, "")
@@ -47,14 +47,16 @@ func (r *Reconciler) syncServices(ctx context.Context, s *scope) error {
 	return errors.Join(errs...)
 }
 
-// countNodes is how many ordinals have Services. A paused fleet keeps those of the
+// published are the ordinals that have Services. A paused fleet keeps those of the
 // nodes that it may not remove yet.
-func (s *scope) countNodes() int {
-	count := int(s.snd.Spec.Replicas)
-	if s.snd.Spec.Paused && len(s.Observed.Surplus) > 0 {
-		count = max(count, ordinalOf(s.Observed.Surplus[0])+1)
+func (s *scope) published() []int {
+	ordinals := fleet.Ordinals(s.snd)
+	if s.snd.Spec.Paused {
+		for _, node := range s.Observed.Surplus {
+			ordinals = append(ordinals, ordinalOf(node))
+		}
 	}
-	return count
+	return ordinals
 }
 
 func (r *Reconciler) syncRoutes(ctx context.Context, s *scope) error {

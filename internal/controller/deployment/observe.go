@@ -19,17 +19,42 @@ import (
 // observe gathers the fleet's nodes from the cache: those it shall have, whoever owns
 // them, and those of its own beyond that.
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
+	owned, err := r.children(ctx, s.snd)
+	if err != nil {
+		return err
+	}
+	if err := r.chooseOrdinals(ctx, s, owned); err != nil {
+		return err
+	}
 	if err := r.observeMembers(ctx, s); err != nil {
 		return err
 	}
-	if err := r.observeGenesis(ctx, s); err != nil {
-		return err
+	s.observeSurplus(owned)
+	return r.observeGenesis(ctx, s)
+}
+
+// chooseOrdinals settles which nodes the fleet shall have in this pass. A new fleet counts those
+// of its own that an earlier one of its name left behind.
+func (r *Reconciler) chooseOrdinals(ctx context.Context, s *scope, own []*v1alpha1.SeiNode) error {
+	if len(own) == 0 && len(s.snd.Status.Ordinals) == 0 {
+		list := &v1alpha1.SeiNodeList{}
+		err := r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: s.snd.Name})
+		if err != nil {
+			return fmt.Errorf("listing nodes of an earlier fleet: %w", err)
+		}
+		for i := range list.Items {
+			if fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, &list.Items[i]) == "" {
+				own = append(own, &list.Items[i])
+			}
+		}
 	}
-	return r.observeSurplus(ctx, s)
+	ordinals := fleet.ChooseOrdinals(s.snd, own)
+	s.snd.Status.Ordinals, s.Observed.Fleet.Status.Ordinals = ordinals, ordinals
+	return nil
 }
 
 func (r *Reconciler) observeMembers(ctx context.Context, s *scope) error {
-	for ordinal := range int(s.snd.Spec.Replicas) {
+	for _, ordinal := range fleet.Ordinals(s.snd) {
 		m, err := r.observeMember(ctx, s, ordinal)
 		if err != nil {
 			return err
@@ -66,19 +91,15 @@ func (r *Reconciler) observeRestart(ctx context.Context, node *v1alpha1.SeiNode)
 	return render.RestartValue(pod.Annotations), nil
 }
 
-func (r *Reconciler) observeSurplus(ctx context.Context, s *scope) error {
-	owned, err := r.children(ctx, s.snd)
-	if err != nil {
-		return err
-	}
-	for _, node := range owned {
+// observeSurplus keeps the nodes that the fleet shall not have any more, highest ordinal first.
+func (s *scope) observeSurplus(owned []*v1alpha1.SeiNode) {
+	wanted := fleet.Ordinals(s.snd)
+	for _, node := range slices.Backward(owned) {
 		_, ordinal, ok := fleet.ParseChildName(node.Name)
-		if ok && ordinal >= int(s.snd.Spec.Replicas) && node.DeletionTimestamp == nil {
+		if ok && !slices.Contains(wanted, ordinal) && node.DeletionTimestamp == nil {
 			s.Observed.Surplus = append(s.Observed.Surplus, node)
 		}
 	}
-	slices.Reverse(s.Observed.Surplus)
-	return nil
 }
 
 // children are the nodes that the fleet controls and that bear its names, by ordinal.

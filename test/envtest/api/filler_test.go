@@ -202,6 +202,11 @@ func fillDeployment(s *v1.SeiNodeDeploymentSpec, c randfill.Continue) {
 		MaxUnavailable: filled[intstr.IntOrString](c), ProgressDeadlineSeconds: c.Int31n(1000) + 1,
 		MinReadySeconds: new(c.Int31n(1000)), Partition: c.Int31n(100),
 	}}
+	s.Nodes = []v1.NodeSettings{{
+		Ordinal: c.Int31n(100), Paused: new(c.Bool()), Overrides: map[string]string{"ü": "v"}, ExternalAddress: "h:1", Resources: &v1.NodeResources{Limits: &v1.ResourceAmounts{
+			CPU: "500m", Memory: "2Gi", EphemeralStorage: "1",
+		}},
+	}}
 	if s.Template.Spec.Validator != nil && s.Template.Spec.Validator.SigningKey == nil {
 		s.Genesis = filled[v1.GenesisCeremony](c)
 		s.Genesis.ChainID = s.Template.Spec.ChainID

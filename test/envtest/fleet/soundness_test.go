@@ -189,7 +189,9 @@ func TestF4_VolumesThatCannotGrow_HoldUpNoRollout(t *testing.T) {
 	snd := rpc("rpc", 2)
 	snd.Spec.Template.Spec.DataVolume = &v1alpha1.DataVolumeSpec{StorageClassName: new(podsim.ClassFixed), Size: new(resource.MustParse("1Gi"))}
 	w.bringUp(snd)
-	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Template.Spec.DataVolume.Size = new(resource.MustParse("2Gi")) })
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
+		s.Spec.Template.Spec.DataVolume.Size = new(resource.MustParse("2Gi"))
+	})
 	pending := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionResizePending, metav1.ConditionTrue, v1alpha1.ReasonVolumeNotResized) &&
 			strings.Contains(message(s, v1alpha1.ConditionResizePending), "rpc-1: ")
