@@ -15,7 +15,7 @@ import (
 func ForDeployment(before, after *seiv1.SeiNodeDeployment, changes string) []Event {
 	var list []Event
 	if after.Status.Phase != seiv1.DeploymentTerminating {
-		list = rolloutEvents(before.Status.Rollout, after.Status.Rollout, changes)
+		list = rolloutEvents(&before.Status, &after.Status, changes)
 	}
 	for _, t := range conditions.Transitions(before.Status.Conditions, after.Status.Conditions) {
 		switch {
@@ -38,14 +38,19 @@ func ForDeployment(before, after *seiv1.SeiNodeDeployment, changes string) []Eve
 	return list
 }
 
-func rolloutEvents(before, after *seiv1.RolloutStatus, changes string) []Event {
+func rolloutEvents(was, is *seiv1.SeiNodeDeploymentStatus, changes string) []Event {
+	before, after := was.Rollout, is.Rollout
 	switch {
 	case before == nil && after == nil:
 		return nil
 	case before == nil:
 		return []Event{New(RolloutStarted, "rolling out %s to %d nodes, target %s", orSomething(changes), after.Total, after.TargetHash)}
 	case after == nil:
-		return []Event{New(RolloutComplete, "every node runs the template")}
+		note := "every node that takes part runs the template"
+		if c := conditions.Get(is.Conditions, seiv1.ConditionRolloutInProgress); c != nil {
+			note = c.Message
+		}
+		return []Event{New(RolloutComplete, "%s", note)}
 	case before.TargetHash != after.TargetHash:
 		return []Event{New(RolloutSuperseded, "target %s is superseded by %s after %d of %d nodes",
 			before.TargetHash, after.TargetHash, before.Updated, before.Total)}

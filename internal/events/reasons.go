@@ -109,7 +109,8 @@ func Catalogue() []Entry {
 		{RolloutComplete, normal, "FinishRollout", "", "Every node of the fleet that takes part runs the template, is in sync, and has been for `minReadySeconds`."},
 		{RolloutStalled, warning, "AwaitRollout", "SeiNode",
 			"No node was finished for longer than `progressDeadlineSeconds`; the note names the node and its condition."},
-		{RolloutFailed, warning, "HaltRollout", "", "A node failed with the template, so that no other node that is in sync is changed; the note names the node and why. " +
+		{RolloutFailed, warning, "HaltRollout", "", "A node failed with the template, so that no other node that is in sync is changed; " +
+			"the note names the node and why. " +
 			"Correcting the template, or going back to the old one, goes on."},
 		{NodeRemoved, normal, "RemoveNode", "SeiNode", "A node was removed because the fleet was scaled down."},
 		{NodeRecreated, warning, "RecreateNode", "SeiNode", "A fleet's node had been deleted and was made again."},

@@ -35,7 +35,7 @@ func changeStatus(t *rapid.T, status *v1alpha1.SeiNodeStatus, label string) {
 			func(phase *v1alpha1.SeiNodePhase, _ randfill.Continue) {
 				*phase = rapid.SampledFrom([]v1alpha1.SeiNodePhase{v1alpha1.NodePending, v1alpha1.NodeRunning, v1alpha1.NodeFailed}).Draw(t, label+" phase")
 			},
-			func(target *v1alpha1.PlanTarget, c randfill.Continue) {
+			func(target *v1alpha1.PlanTarget, _ randfill.Continue) {
 				target.SpecHash, target.ConfigHash = "s", rapid.SampledFrom([]string{"a", "b"}).Draw(t, label+" target")
 			},
 			func(outcome *v1alpha1.PlanOutcome, _ randfill.Continue) {

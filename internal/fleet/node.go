@@ -19,6 +19,8 @@ type Node struct {
 	Current bool
 	// InForce: it runs the spec it has: image, pod template and configuration.
 	InForce bool
+	// InFlight: something is being done to it that may take it down.
+	InFlight bool
 	// Soak is how long it still has to stay Ready before it counts; zero when it has.
 	Soak time.Duration
 	// Ready: it is in sync and serves.
@@ -69,9 +71,11 @@ func observe(target Child, live *v1alpha1.SeiNode, l look) Node {
 		n.Current, n.Held = true, false // it is made from the template
 		return n
 	}
+	status := &live.Status
 	n.Stopped = live.Spec.Paused
 	n.Ready, n.Unknown = IsReady(live), isUnknown(live)
 	n.Failed, n.Resize = failure(live), resizeProblem(live)
+	n.InFlight = status.ObservedGeneration != live.Generation || isBusy(status)
 	n.InForce = n.Failed == "" && inForce(live, l.restarted)
 	if n.Ready {
 		n.Soak = soak(live, l)
@@ -93,8 +97,12 @@ func inForce(live *v1alpha1.SeiNode, restarted string) bool {
 	if restart := live.Annotations[rolledAnnotation]; restart != "" && restart != restarted {
 		return false
 	}
-	busy := status.Plan != nil && status.Plan.Reason != node.ReasonPeersChanged
-	return !busy && status.Phase == v1alpha1.NodeRunning && !inSyncOnAnotherSpec(live)
+	return !isBusy(status) && status.Phase == v1alpha1.NodeRunning && !inSyncOnAnotherSpec(live)
+}
+
+// isBusy reports whether a plan is under way that may take the node down.
+func isBusy(status *v1alpha1.SeiNodeStatus) bool {
+	return status.Plan != nil && status.Plan.Reason != node.ReasonPeersChanged
 }
 
 // inSyncOnAnotherSpec reports whether a node serves, but not what its spec asks for: an update is

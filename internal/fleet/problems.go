@@ -15,7 +15,8 @@ func SpecProblems(snd *v1alpha1.SeiNodeDeployment) []string {
 	var problems []string
 	if partition := Partition(snd); partition > int(snd.Spec.Replicas) {
 		problems = append(problems, fmt.Sprintf(
-			"spec.updateStrategy.inPlace.partition is %d, beyond the %d replicas, so that no node takes over a change: set it to %d or less", partition, snd.Spec.Replicas, snd.Spec.Replicas))
+			"spec.updateStrategy.inPlace.partition is %d, beyond the %d replicas, so that no node takes over a change: set it to %[2]d or less",
+			partition, snd.Spec.Replicas))
 	}
 	if shared := sharedAddress(snd); shared > 1 {
 		problems = append(problems, fmt.Sprintf("spec.template.spec.externalAddress makes %d nodes announce the same address: "+

@@ -318,7 +318,7 @@ func TestReport_TheObservationStaysAsItIs(t *testing.T) {
 	s.rolling(passAt)
 	s.down(0)
 	s.members[1].Live.Spec.Image = "seid:old"
-	var before []*v1alpha1.SeiNode
+	before := make([]*v1alpha1.SeiNode, 0, len(s.members))
 	for i := range s.members {
 		before = append(before, s.live(i).DeepCopy())
 	}

@@ -10,60 +10,71 @@ import (
 // serves may only while fewer than maxUnavailable nodes are down or on their way, and
 // while no node that has the template's spec has failed with it.
 //
-// A node to which something is being done may be about to go down, so it keeps those
-// that are available back. But it is not down, and being busy does not set it free: a
-// change that restarts nothing makes all nodes busy for a moment. Nor does it set a node
-// free that nobody knows whether it serves; it counts as down for all others.
+// A node to which something is being done may be about to go down, so it keeps the others
+// back. But it is not down, and being busy does not set it free: a change that restarts
+// nothing makes all nodes busy for a moment. Nor does it set a node free that nobody knows
+// whether it serves; it counts as down for all others.
 func Moves(nodes []Node, maxUnavailable int) []int {
 	var moves []int
-	taken, busy := 0, 0
+	b := budget{left: maxUnavailable}
 	for _, n := range nodes {
 		switch {
 		case n.Unknown:
-			taken++
+			b.left--
 		case !n.Ready:
-			taken++
+			b.left--
 			if n.waits() {
 				moves = append(moves, n.Ordinal)
 			}
 		case n.Settled():
 		case n.Current:
-			taken++
+			b.left--
+		case n.mayGoDown():
+			b.inFlight++
 		default:
-			busy++
+			b.behind++
 		}
 	}
 	if _, failed := FirstFailed(nodes); !failed {
-		moves = append(moves, budgeted(nodes, maxUnavailable, taken, busy)...)
+		moves = append(moves, b.spend(byOrdinal(nodes))...)
 	}
 	slices.Sort(moves)
 	return moves
 }
 
-// budgeted are the nodes that may move because the budget is not used up. taken and busy are
-// how many nodes are down or on their way, and how many are busy with something else.
-func budgeted(nodes []Node, maxUnavailable, taken, busy int) []int {
+// budget is how many more nodes may be taken down, and how many serve on an older spec and are
+// not at rest: some that may go down by what is being done to them, some that do not get on.
+type budget struct {
+	left, inFlight, behind int
+}
+
+// spend lists the nodes that may move because the budget is not used up: first those that may go
+// down anyhow, then those that do not get on, then the others.
+func (b budget) spend(nodes []Node) []int {
 	var moves []int
-	for _, n := range byOrdinal(nodes) {
-		if n.waits() && n.Unknown && taken <= maxUnavailable {
+	for _, n := range nodes {
+		if n.waits() && n.Unknown && b.left >= b.inFlight {
 			moves = append(moves, n.Ordinal) // it takes its own share already
 		}
 	}
-	for _, n := range byOrdinal(nodes) {
-		if n.waits() && n.Ready && !n.Settled() && taken < maxUnavailable {
-			busy--
-			taken++
-			moves = append(moves, n.Ordinal)
+	each := func(who func(Node) bool, count *int, may func() bool) {
+		for _, n := range nodes {
+			if n.waits() && n.Ready && who(n) && may() {
+				*count--
+				b.left--
+				moves = append(moves, n.Ordinal)
+			}
 		}
 	}
-	for _, n := range byOrdinal(nodes) {
-		if n.waits() && n.Available() && taken+busy < maxUnavailable {
-			taken++
-			moves = append(moves, n.Ordinal)
-		}
-	}
+	each(func(n Node) bool { return !n.Settled() && n.mayGoDown() }, &b.inFlight, func() bool { return b.left > 0 })
+	each(func(n Node) bool { return !n.Settled() && !n.mayGoDown() }, &b.behind, func() bool { return b.left > b.inFlight })
+	each(Node.Settled, new(int), func() bool { return b.left > b.inFlight+b.behind })
 	return moves
 }
+
+// mayGoDown reports whether a node that serves cannot be counted on: something is being done to
+// it, or was a moment ago.
+func (n Node) mayGoDown() bool { return n.InFlight || n.Soak > 0 }
 
 // waits reports whether a node has yet to take over the template.
 func (n Node) waits() bool { return !n.Current && !n.Held }

@@ -53,7 +53,7 @@ func Pause(r *v1alpha1.RolloutStatus, now time.Time) *v1alpha1.RolloutStatus {
 		return r
 	}
 	r = r.DeepCopy()
-	r.PausedAt = ptr.To(metav1.NewTime(now.Truncate(time.Second)))
+	r.PausedAt = new(metav1.NewTime(now.Truncate(time.Second)))
 	return r
 }
 

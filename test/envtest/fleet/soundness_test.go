@@ -44,7 +44,7 @@ func rolloutFailed(node, why string) func(*v1alpha1.SeiNodeDeployment) bool {
 // pods are the UIDs of the pods of a fleet's nodes.
 func (w fleets) pods(fleet string, replicas int) []types.UID {
 	w.T.Helper()
-	var uids []types.UID
+	uids := make([]types.UID, 0, replicas)
 	for i := range replicas {
 		pod := &corev1.Pod{}
 		w.Get(child(fleet, i)+"-0", pod)
