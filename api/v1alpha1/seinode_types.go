@@ -67,7 +67,8 @@ type SeiNodeSpec struct {
 	// +optional
 	Seed *SeedSpec `json:"seed,omitempty"`
 
-	// externalAddress is the host:port other nodes reach this one at.
+	// externalAddress is the host:port that nodes outside the cluster reach this one at. Nodes
+	// that find it by label use its name inside the cluster.
 	// +kubebuilder:validation:MaxLength=261
 	// +kubebuilder:validation:Pattern=`^([^\s:/,@]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$`
 	// +optional

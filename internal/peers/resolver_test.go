@@ -111,7 +111,8 @@ func TestResolve_StaticNonsense_IsReportedAndLeftOut(t *testing.T) {
 	}
 }
 
-func TestResolve_Label_UsesExternalAddressOrPodName(t *testing.T) {
+// F7: nodes that start together find each other before any load balancer has a target.
+func TestResolve_Label_UsesTheNameInsideTheClusterWhateverTheExternalAddress(t *testing.T) {
 	node := newNode("sei", "a", id("a"), withPeers(byLabel("")))
 	outside := func(n *seiv1.SeiNode) { n.Spec.ExternalAddress = "b.example.com:30000" }
 	leaving := func(n *seiv1.SeiNode) {
@@ -129,7 +130,7 @@ func TestResolve_Label_UsesExternalAddressOrPodName(t *testing.T) {
 	)}
 	gotPeers, problems := resolver.Resolve(t.Context(), node, []string{id("0") + "@gone:26656"})
 	check(t, gotPeers, problems, []string{
-		id("b") + "@b.example.com:30000",
+		id("b") + "@b-0.b.sei.svc.cluster.local:26656",
 		id("c") + "@c-0.c.sei.svc.cluster.local:26656",
 	}, nil)
 }

@@ -52,20 +52,15 @@ func (r *Resolver) labelPeers(ctx context.Context, node *seiv1.SeiNode, source *
 	return got
 }
 
+// addNode adds a node of this cluster under its name inside the cluster, also when it has an
+// address outside: a load balancer sends traffic to nodes that are in sync only, and nodes that
+// start together would wait for each other for ever.
 func (r *Resolver) addNode(got *answer, peer *seiv1.SeiNode) {
 	if peer.Status.NodeID == "" {
 		got.problemf("%sthe node id of SeiNode %s/%s", waitingPrefix, peer.Namespace, peer.Name)
 		return
 	}
-	host, port := render.P2PHost(peer, r.ClusterDomain), seid.PortP2P
-	if peer.Spec.ExternalAddress != "" {
-		var err error
-		if host, port, err = splitHostPort(peer.Spec.ExternalAddress); err != nil {
-			got.problemf("externalAddress of SeiNode %s/%s: %v", peer.Namespace, peer.Name, err)
-			return
-		}
-	}
-	text, err := address(peer.Status.NodeID, host, port)
+	text, err := address(peer.Status.NodeID, render.P2PHost(peer, r.ClusterDomain), seid.PortP2P)
 	if err != nil {
 		got.problemf("SeiNode %s/%s: %v", peer.Namespace, peer.Name, err)
 		return
