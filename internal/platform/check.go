@@ -36,6 +36,7 @@ func check(c *Config, lines map[string]int) []problem {
 		k.failf("sidecar.standingPermission", "must not be negative: write 0s for none, or for example 24h")
 	}
 	k.gateway(c.Gateway)
+	k.p2p(c.P2P)
 	k.syncers(c.StateSync.Syncers)
 	return k.problems
 }
@@ -143,6 +144,7 @@ func (k *checker) gateway(g Gateway) {
 	if len(missing) > 0 && len(missing) < len(together) {
 		k.failf("gateway", "name, namespace and domain come together; missing: %s", strings.Join(missing, ", "))
 	}
+	k.hostname("gateway.hostname", g.Hostname, []string{VarName, VarProtocol}, []string{VarNamespace})
 	if g.NLBTargetType != TargetTypeIP && g.NLBTargetType != TargetTypeInstance {
 		k.failf("gateway.nlbTargetType", "%q is neither %s nor %s", g.NLBTargetType, TargetTypeIP, TargetTypeInstance)
 	}

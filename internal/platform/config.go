@@ -26,6 +26,8 @@ type Config struct {
 	Snapshots Snapshots `json:"snapshots"`
 	// Gateway is where fleets publish their endpoints.
 	Gateway Gateway `json:"gateway"`
+	// P2P is how fleets publish the peer-to-peer ports of their nodes.
+	P2P P2P `json:"p2p"`
 	// StateSync lists the witnesses of state sync.
 	StateSync StateSync `json:"stateSync"`
 }
@@ -117,8 +119,26 @@ type Gateway struct {
 	PublicDomain string `json:"publicDomain"`
 	// P2PDomain is the parent of the peer-to-peer addresses.
 	P2PDomain string `json:"p2pDomain"`
-	// NLBTargetType is how network load balancers reach pods: ip or instance.
+	// Hostname is a route's host name below Domain. Its variables are $(NAME), $(NAMESPACE) and
+	// $(PROTOCOL).
+	Hostname string `json:"hostname"`
+	// NLBTargetType is how AWS network load balancers reach pods: ip or instance.
 	NLBTargetType string `json:"nlbTargetType"`
+}
+
+// P2P is how fleets publish the peer-to-peer ports of their nodes.
+type P2P struct {
+	// Type is what leads to a node from outside: LoadBalancer, NodePort or HostPort.
+	Type string `json:"type"`
+	// Preset is what the load balancers of a provider need beside Annotations: aws or none.
+	Preset string `json:"preset"`
+	// LoadBalancerClass of the Services; empty means the cluster's default.
+	LoadBalancerClass string `json:"loadBalancerClass"`
+	// Annotations of the Services. They win over those of the preset.
+	Annotations map[string]string `json:"annotations"`
+	// Hostname is a node's host name below the gateway's P2PDomain. Its variables are $(NAME),
+	// $(NAMESPACE), $(ORDINAL) and $(CHAIN).
+	Hostname string `json:"hostname"`
 }
 
 // StateSync lists the witnesses of state sync.

@@ -18,6 +18,27 @@ const (
 	TargetTypeInstance = "instance"
 )
 
+// What leads to a node's peer-to-peer port from outside.
+const (
+	P2PLoadBalancer = "LoadBalancer"
+	P2PNodePort     = "NodePort"
+	P2PHostPort     = "HostPort"
+)
+
+// The presets of load balancers.
+const (
+	PresetAWS  = "aws"
+	PresetNone = "none"
+)
+
+const (
+	// defaultHostname tells fleets of one name in two namespaces apart.
+	defaultHostname = "$(NAME)-$(NAMESPACE)-$(PROTOCOL)"
+	// defaultP2PHostname has no namespace: nodes announce it, and peers have written it down. Two
+	// fleets that would share one are told apart by refusing the younger.
+	defaultP2PHostname = "$(NAME)-$(ORDINAL)-p2p.$(CHAIN)"
+)
+
 const (
 	defaultClusterDomain = "cluster.local"
 	defaultUploadTimeout = 2 * time.Hour
@@ -39,6 +60,10 @@ func (c *Config) applyDefaults() {
 	setDefault(&c.ClusterDomain, defaultClusterDomain)
 	setDefault(&c.Images.Sidecar, DefaultSidecarImage)
 	setDefault(&c.Gateway.NLBTargetType, TargetTypeIP)
+	setDefault(&c.Gateway.Hostname, defaultHostname)
+	setDefault(&c.P2P.Type, P2PLoadBalancer)
+	setDefault(&c.P2P.Preset, PresetAWS)
+	setDefault(&c.P2P.Hostname, defaultP2PHostname)
 	if c.Snapshots.UploadTimeout == nil {
 		c.Snapshots.UploadTimeout = &metav1.Duration{Duration: defaultUploadTimeout}
 	}

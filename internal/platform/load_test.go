@@ -89,7 +89,11 @@ func TestLoad_Example_SetsEveryField(t *testing.T) {
 		Sidecar:   Sidecar{StandingPermission: &metav1.Duration{Duration: 12 * time.Hour}},
 		Gateway: Gateway{
 			Name: "public", Namespace: "gateways", Domain: "nodes.example.com", PublicDomain: "example.org",
-			P2PDomain: "p2p.example.com", NLBTargetType: TargetTypeInstance,
+			P2PDomain: "p2p.example.com", NLBTargetType: TargetTypeInstance, Hostname: "$(NAME)-$(PROTOCOL)",
+		},
+		P2P: P2P{
+			Type: P2PLoadBalancer, Preset: PresetNone, LoadBalancerClass: "example.com/lb",
+			Annotations: map[string]string{"example.com/pool": "public"}, Hostname: "$(NAME)-$(ORDINAL).$(NAMESPACE)",
 		},
 		StateSync: StateSync{Syncers: map[string][]string{"pacific-1": {"a.example.com:26657", "b.example.com:443"}}},
 	}
@@ -140,6 +144,14 @@ func TestLoad_Mistakes_NameFileLineAndField(t *testing.T) {
 		"bucket that is no address": {"buckets:\n  snapshot: \"s3://%zz\"\n", "f:2: buckets.snapshot"},
 		"half a gateway":            {"gateway:\n  name: g\n", "f:1: gateway: name, namespace and domain come together; missing: domain, namespace"},
 		"target type":               {"gateway:\n  nlbTargetType: pod\n", `f:2: gateway.nlbTargetType: "pod" is neither ip nor instance`},
+		"unknown variable":          {"gateway:\n  hostname: $(NAME)-$(PROTOCOL).$(CLUSTER)\n", "f:2: gateway.hostname: $(CLUSTER) is no variable; there are: $(NAME), $(PROTOCOL), $(NAMESPACE)"},
+		"host without a variable":   {"p2p:\n  hostname: $(NAME)\n", "f:2: p2p.hostname: $(ORDINAL) is missing: without it two objects would have the same host name"},
+		"host that is no name":      {"gateway:\n  hostname: $(NAME)_$(PROTOCOL)\n", `f:2: gateway.hostname: "x_x" is not a DNS name`},
+		"p2p type":                  {"p2p:\n  type: Ingress\n", `f:2: p2p.type: "Ingress" is none of LoadBalancer, NodePort and HostPort`},
+		"p2p preset":                {"p2p:\n  preset: gcp\n", `f:2: p2p.preset: "gcp" is neither aws nor none`},
+		"class without balancers":   {"p2p:\n  type: NodePort\n  loadBalancerClass: a.example/b\n", "f:3: p2p.loadBalancerClass: needs type LoadBalancer"},
+		"class that is no name":     {"p2p:\n  loadBalancerClass: a b\n", `f:2: p2p.loadBalancerClass: "a b" is not the name of a class`},
+		"annotation":                {"p2p:\n  annotations: {a b: c}\n", "p2p.annotations.a b: is not an annotation"},
 		"one witness":               {"stateSync:\n  syncers:\n    c-1: [\"a:1\"]\n", "f:3: stateSync.syncers.c-1: different witnesses listed: 1"},
 		"one witness twice":         {"stateSync:\n  syncers:\n    c-1: [\"a:1\", \"a:1\"]\n", "f:3: stateSync.syncers.c-1: different witnesses listed: 1"},
 		"witness without port":      {"stateSync:\n  syncers:\n    c-1:\n    - a:1\n    - b\n", `f:5: stateSync.syncers.c-1[1]: "b" has no port`},
