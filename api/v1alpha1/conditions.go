@@ -176,6 +176,8 @@ const (
 	ReasonRoutesPending       = "RoutesPending"
 	ReasonRoutesNotAccepted   = "RoutesNotAccepted"
 	ReasonP2PEndpointsApplied = "P2PEndpointsApplied"
+	ReasonP2PEndpointsPending = "P2PEndpointsPending"
+	ReasonHostTaken           = "HostTaken"
 	ReasonNetworkingDisabled  = "NetworkingDisabled"
 	ReasonNoEffectiveRoutes   = "NoEffectiveRoutes"
 	ReasonCRDNotInstalled     = "CRDNotInstalled"

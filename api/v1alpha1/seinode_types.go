@@ -73,6 +73,12 @@ type SeiNodeSpec struct {
 	// +kubebuilder:validation:Pattern=`^([^\s:/,@]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$`
 	// +optional
 	ExternalAddress string `json:"externalAddress,omitempty"`
+	// p2pHostPort opens the peer-to-peer port under this number on the machine that the pod runs
+	// on. The namespace must allow it: the Pod Security levels baseline and restricted do not.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	P2PHostPort int32 `json:"p2pHostPort,omitempty"`
 	// paused stops the pod and freezes plans. The volume stays.
 	// +optional
 	Paused bool `json:"paused,omitempty"`

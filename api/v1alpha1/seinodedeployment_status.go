@@ -249,6 +249,10 @@ type P2PEndpointStatus struct {
 	Ordinal int32 `json:"ordinal"`
 	// seiNodeName is the node's name.
 	SeiNodeName string `json:"seiNodeName"`
-	// hostname is host:port.
+	// hostname is the host:port that the node announces.
 	Hostname string `json:"hostname"`
+	// address is what the hostname leads to, as the cluster knows it: the address of the load
+	// balancer, the port of the machine, or the machine. Empty while there is none.
+	// +optional
+	Address string `json:"address,omitempty"`
 }

@@ -127,7 +127,8 @@ type NetworkingSpec struct {
 	// http publishes RPC, REST, gRPC and EVM through the platform's Gateway.
 	// +optional
 	HTTP *HTTPNetworking `json:"http,omitempty"`
-	// tcp gives every node a load balancer for peer-to-peer traffic.
+	// tcp gives every node an address outside the cluster for peer-to-peer traffic: a load
+	// balancer, or what else the operator's configuration says.
 	// +optional
 	TCP *TCPNetworking `json:"tcp,omitempty"`
 }

@@ -23,6 +23,8 @@ type Child struct {
 	Labels      map[string]string
 	Annotations map[string]string
 	Spec        *v1alpha1.SeiNodeSpec
+	// Awaits is what has to be there before the node is made; empty when it can be.
+	Awaits string
 }
 
 // Target is the node with the given ordinal as the fleet's template asks for it.
@@ -44,9 +46,7 @@ func Target(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) 
 	if retry := snd.Annotations[v1alpha1.AnnotationRetry]; retry != "" {
 		c.Annotations[v1alpha1.AnnotationRetry] = retry
 	}
-	if address := p2pAddress(snd, cfg, ordinal); address != "" {
-		c.Spec.ExternalAddress = address
-	}
+	publishP2P(snd, cfg, &c)
 	applySettings(c.Spec, settingsOf(snd, ordinal))
 	takePart(snd, &c)
 	return c

@@ -52,22 +52,14 @@ func Endpoints(snd *v1alpha1.SeiNodeDeployment, nodes []string) *v1alpha1.FleetE
 	return endpoints
 }
 
-// Published is what the outside sees of the fleet; nil when that is nothing. routes
-// says whether the routes are there.
-func Published(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, routes bool) *v1alpha1.NetworkingStatus {
-	status := &v1alpha1.NetworkingStatus{}
-	if routes {
+// Published is what the outside sees of the fleet; nil when that is nothing.
+func (n Networking) Published(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) *v1alpha1.NetworkingStatus {
+	status := &v1alpha1.NetworkingStatus{P2PEndpoints: n.Outside.p2pEndpoints(snd, cfg)}
+	if n.RoutesServed && len(Routes(snd, cfg)) > 0 {
 		for _, p := range protocols {
 			for _, host := range hostnames(snd, cfg, p) {
 				status.Routes = append(status.Routes, v1alpha1.RouteStatus{Hostname: host, Protocol: p.name})
 			}
-		}
-	}
-	for _, ordinal := range Ordinals(snd) {
-		if address := p2pAddress(snd, cfg, ordinal); address != "" {
-			status.P2PEndpoints = append(status.P2PEndpoints, v1alpha1.P2PEndpointStatus{
-				Ordinal: int32(ordinal), SeiNodeName: ChildName(snd.Name, ordinal), Hostname: address,
-			})
 		}
 	}
 	if status.Routes == nil && status.P2PEndpoints == nil {

@@ -32,6 +32,7 @@ var Fields = map[string]Class{
 	"sidecar":         Restart,
 	"podLabels":       Restart,
 	"externalAddress": Config,
+	"p2pHostPort":     Restart,
 	"paused":          Live,
 	"resources":       Restart,
 	"scheduling":      Restart,

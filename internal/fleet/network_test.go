@@ -1,10 +1,12 @@
 package fleet_test
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -50,7 +52,7 @@ func TestServices_AreWhatIsAskedFor(t *testing.T) {
 			if tc.change != nil {
 				tc.change(snd)
 			}
-			if diff := cmp.Diff(tc.want, serviceNames(snd, tc.cfg)); diff != "" {
+			if diff := gocmp.Diff(tc.want, serviceNames(snd, tc.cfg)); diff != "" {
 				t.Errorf("Services (-want +got):\n%s", diff)
 			}
 			if got := len(fleet.Routes(snd, tc.cfg)); got != tc.routes {
@@ -88,16 +90,53 @@ func TestPublished_ListsWhatTheOutsideSees(t *testing.T) {
 	snd, cfg := rpcFleet(), publishing()
 	cfg.Gateway.PublicDomain = "public.example"
 	snd.Spec.Networking = &v1alpha1.NetworkingSpec{}
-	got := fleet.Published(snd, cfg, true)
-	want := []v1alpha1.RouteStatus{{Hostname: "rpc-evm.sei.example", Protocol: "evm"}, {Hostname: "rpc-evm.sei.public.example", Protocol: "evm"}}
+	got := fleet.Networking{RoutesServed: true}.Published(snd, cfg)
+	want := []v1alpha1.RouteStatus{{Hostname: "rpc-sei-evm.sei.example", Protocol: "evm"}, {Hostname: "rpc-evm.sei.public.example", Protocol: "evm"}}
 	if len(got.Routes) != 8 || !slices.Equal(got.Routes[:2], want) {
 		t.Errorf("routes %+v", got.Routes)
 	}
-	if got := fleet.Published(snd, cfg, false); got != nil {
+	if got := (fleet.Networking{}).Published(snd, cfg); got != nil {
 		t.Errorf("without the Gateway API: %+v", got)
 	}
 	asValidators(snd)
 	if fleet.Endpoints(snd, []string{"rpc-0"}) != nil || fleet.PerPodServices(snd, []string{"rpc-0"}) != nil {
 		t.Error("validators serve nothing")
+	}
+}
+
+// Host names of one fleet name in two namespaces differ, and the form of before is a setting.
+func TestHostnames_FollowTheTemplate(t *testing.T) {
+	for template, want := range map[string]string{
+		"":                                 "rpc-sei-evm.sei.example",
+		"$(NAME)-$(PROTOCOL)":              "rpc-evm.sei.example",
+		"$(PROTOCOL).$(NAME).x":            "evm.rpc.x.sei.example",
+		"$(NAMESPACE)-$(NAME)-$(PROTOCOL)": "sei-rpc-evm.sei.example",
+	} {
+		cfg := publishing()
+		cfg.Gateway.Hostname = cmp.Or(template, cfg.Gateway.Hostname)
+		snd := rpcFleet()
+		snd.Spec.Networking = &v1alpha1.NetworkingSpec{}
+		if got := (fleet.Networking{RoutesServed: true}).Published(snd, cfg).Routes[0].Hostname; got != want {
+			t.Errorf("%q gives %s, want %s", template, got, want)
+		}
+	}
+}
+
+func TestNoRoutes_NameTooLongForAHost_NamesTheSetting(t *testing.T) {
+	cfg, snd := publishing(), rpcFleet()
+	snd.Spec.Networking = &v1alpha1.NetworkingSpec{HTTP: &v1alpha1.HTTPNetworking{}, TCP: &v1alpha1.TCPNetworking{}}
+	snd.Name, snd.Namespace = strings.Repeat("n", 49), strings.Repeat("s", 20)
+	if text := fleet.NoRoutes(snd, cfg); !strings.Contains(text, "longer than 63 characters") || !strings.Contains(text, "gateway.hostname") {
+		t.Errorf("NoRoutes says %q", text)
+	}
+	if len(fleet.Routes(snd, cfg)) != 0 {
+		t.Error("there are routes")
+	}
+	cfg.P2P.Hostname = "$(NAME)-$(NAMESPACE)-$(ORDINAL)"
+	if text := fleet.NoP2P(snd, cfg); !strings.Contains(text, "p2p.hostname") {
+		t.Errorf("NoP2P says %q", text)
+	}
+	if c := fleet.Target(snd, cfg, 0); c.Spec.ExternalAddress != "" {
+		t.Errorf("the node announces %s", c.Spec.ExternalAddress)
 	}
 }

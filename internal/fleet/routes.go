@@ -28,9 +28,15 @@ func NoRoutes(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) string {
 		return fmt.Sprintf("a %s serves nothing that routes could lead to", snd.Spec.Template.Spec.Role())
 	case cfg.Gateway.Name == "" || cfg.Gateway.Domain == "" && cfg.Gateway.PublicDomain == "":
 		return "the operator's configuration names no Gateway: set gateway.name, gateway.namespace and gateway.domain there"
-	default:
-		return ""
 	}
+	for _, p := range protocols {
+		for _, host := range hostnames(snd, cfg, p) {
+			if problem := badHost(host, "gateway.hostname"); problem != "" {
+				return problem
+			}
+		}
+	}
+	return ""
 }
 
 // Routes are all HTTPRoutes the fleet shall have, in a fixed order.
@@ -77,17 +83,4 @@ func webSocketRule(snd *v1alpha1.SeiNodeDeployment) *gatewayv1ac.HTTPRouteRuleAp
 
 func backend(snd *v1alpha1.SeiNodeDeployment, port int32) *gatewayv1ac.HTTPBackendRefApplyConfiguration {
 	return gatewayv1ac.HTTPBackendRef().WithName(gatewayv1.ObjectName(snd.Name + suffixExternal)).WithPort(port)
-}
-
-// hostnames are a route's names: in the platform's domain, and below the namespace in
-// the public one, where names of different namespaces must not meet.
-func hostnames(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, p protocol) []string {
-	var hosts []string
-	if cfg.Gateway.Domain != "" {
-		hosts = append(hosts, routeName(snd.Name, p)+"."+cfg.Gateway.Domain)
-	}
-	if cfg.Gateway.PublicDomain != "" {
-		hosts = append(hosts, fmt.Sprintf("%s.%s.%s", routeName(snd.Name, p), snd.Namespace, cfg.Gateway.PublicDomain))
-	}
-	return hosts
 }

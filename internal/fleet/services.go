@@ -1,9 +1,7 @@
 package fleet
 
 import (
-	"fmt"
 	"maps"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -18,15 +16,6 @@ import (
 // portNameEVMHTTP is the EVM port of the Service inside the cluster. Only protocols
 // without a session are there: a balanced EVM WebSocket would change nodes under the client.
 const portNameEVMHTTP = "evm-http"
-
-// The annotations of the peer-to-peer load balancers.
-const (
-	annotationDNSHostname   = "external-dns.alpha.kubernetes.io/hostname"
-	annotationLBType        = "service.beta.kubernetes.io/aws-load-balancer-type"
-	annotationLBScheme      = "service.beta.kubernetes.io/aws-load-balancer-scheme"
-	annotationLBTargetType  = "service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"
-	annotationLBAcrossZones = "service.beta.kubernetes.io/aws-load-balancer-attributes"
-)
 
 func serves(snd *v1alpha1.SeiNodeDeployment) bool {
 	mode, err := node.ModeOf(&snd.Spec.Template.Spec)
@@ -44,7 +33,7 @@ func Services(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, nodes []int
 		list = append(list, externalService(snd))
 	}
 	for _, ordinal := range nodes {
-		if p2pAddress(snd, cfg, ordinal) != "" {
+		if publishesP2P(snd, cfg) {
 			list = append(list, p2pService(snd, cfg, ordinal))
 		}
 	}
@@ -78,31 +67,6 @@ func externalService(snd *v1alpha1.SeiNodeDeployment) *corev1ac.ServiceApplyConf
 	return service(snd, snd.Name+suffixExternal).WithSpec(spec)
 }
 
-// p2pService gives one node an address of its own outside the cluster. It belongs to
-// the fleet and not to the node, so that the address outlives a node that is made again.
-func p2pService(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) *corev1ac.ServiceApplyConfiguration {
-	name := ChildName(snd.Name, ordinal)
-	ip := cfg.Gateway.NLBTargetType == platform.TargetTypeIP
-	return service(snd, name+suffixP2P).
-		WithLabels(map[string]string{
-			v1alpha1.LabelComponent:         v1alpha1.ComponentP2PEndpoint,
-			v1alpha1.LabelDeploymentOrdinal: strconv.Itoa(ordinal),
-		}).
-		WithAnnotations(map[string]string{
-			annotationDNSHostname:   p2pHost(snd, cfg, ordinal),
-			annotationLBType:        "external",
-			annotationLBScheme:      "internet-facing",
-			annotationLBTargetType:  cfg.Gateway.NLBTargetType,
-			annotationLBAcrossZones: "load_balancing.cross_zone.enabled=true",
-		}).
-		WithSpec(corev1ac.ServiceSpec().
-			WithType(corev1.ServiceTypeLoadBalancer).
-			WithExternalTrafficPolicy(corev1.ServiceExternalTrafficPolicyLocal).
-			WithAllocateLoadBalancerNodePorts(!ip).
-			WithSelector(map[string]string{v1alpha1.LabelNode: name}).
-			WithPorts(servicePort(seid.PortNameP2P, seid.PortP2P)))
-}
-
 func service(snd *v1alpha1.SeiNodeDeployment, name string) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(name, snd.Namespace).
 		WithLabels(objectLabels(snd)).
@@ -128,19 +92,4 @@ func ownerReference(snd *v1alpha1.SeiNodeDeployment) *metav1ac.OwnerReferenceApp
 
 func servicePort(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
 	return corev1ac.ServicePort().WithName(name).WithPort(number).WithProtocol(corev1.ProtocolTCP)
-}
-
-// p2pHost is the node's name in the peer-to-peer domain. It is made of names that do
-// not change, so peers may write it down.
-func p2pHost(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) string {
-	return fmt.Sprintf("%s%s.%s.%s", ChildName(snd.Name, ordinal), suffixP2P, snd.Spec.Template.Spec.ChainID, cfg.Gateway.P2PDomain)
-}
-
-// p2pAddress is what a node tells its peers to call it; empty when it has no address
-// outside the cluster.
-func p2pAddress(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) string {
-	if !snd.Spec.Networking.TCPEnabled() || cfg.Gateway.P2PDomain == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s:%d", p2pHost(snd, cfg, ordinal), seid.PortP2P)
 }

@@ -66,7 +66,11 @@ func (p pod) seidContainer() *corev1ac.ContainerApplyConfiguration {
 		WithVolumeMounts(homeMounts()...).
 		WithVolumeMounts(p.seidKeyMounts()...)
 	for _, port := range seid.Ports(modeOf(p.Node)) {
-		c.WithPorts(containerPort(port.Name, port.Number))
+		ac := containerPort(port.Name, port.Number)
+		if port.Name == seid.PortNameP2P && p.Node.Spec.P2PHostPort != 0 {
+			ac.WithHostPort(p.Node.Spec.P2PHostPort)
+		}
+		c.WithPorts(ac)
 	}
 	return c
 }

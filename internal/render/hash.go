@@ -59,6 +59,7 @@ type podInputs struct {
 	Keyring          string                       `json:"keyring,omitempty"`
 	Passphrase       *v1alpha1.SecretKeyRef       `json:"passphrase,omitempty"`
 	Restart          string                       `json:"restart,omitempty"`
+	P2PHostPort      int32                        `json:"p2pHostPort,omitempty"`
 }
 
 // podInputsOf holds effective values where the API has a default, so that
@@ -78,6 +79,7 @@ func podInputsOf(node *v1alpha1.SeiNode) podInputs {
 		SigningKey:    spec.SigningKeySecret(),
 		NodeKey:       spec.NodeKeySecret(),
 		Restart:       node.Annotations[v1alpha1.AnnotationRestart],
+		P2PHostPort:   spec.P2PHostPort,
 	}
 	if spec.Sidecar != nil {
 		inputs.SidecarImage = spec.Sidecar.Image

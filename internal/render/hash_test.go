@@ -67,6 +67,7 @@ var specChanges = []struct {
 	{"validator", false, func(s *v1alpha1.SeiNodeSpec) { s.Validator.OperatorKeyring.Secret.KeyName = "x" }},
 	{"validator", false, func(s *v1alpha1.SeiNodeSpec) { s.Validator.Snapshot = nil }},
 	{"externalAddress", false, func(s *v1alpha1.SeiNodeSpec) { s.ExternalAddress = "x:1" }},
+	{"p2pHostPort", true, func(s *v1alpha1.SeiNodeSpec) { s.P2PHostPort = 26656 }},
 	{"paused", false, func(s *v1alpha1.SeiNodeSpec) { s.Paused = true }},
 	{"resources", true, func(s *v1alpha1.SeiNodeSpec) {
 		s.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: quantity("4")}}

@@ -69,6 +69,9 @@ func (r *Reconciler) syncMember(ctx context.Context, s *scope, i int) error {
 	if m.Live == nil && s.Decision.Ceremony.State == fleet.CeremonyBlocked {
 		return nil // it could only wait for a genesis that never comes
 	}
+	if m.Live == nil && m.Target.Awaits != "" {
+		return nil // the fleet's Services wake it up when it is there
+	}
 	want, err := s.Decision.Want(i, m)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -28,23 +29,38 @@ func (r *Reconciler) syncNetworking(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) syncServices(ctx context.Context, s *scope) error {
-	services := fleet.Services(s.snd, r.Platform, s.published())
-	wanted, errs := map[string]bool{}, make([]error, 0, len(services)+1)
+	services := fleet.Services(s.snd, s.platform, s.published())
+	wanted, errs := map[string]bool{}, make([]error, 0, len(services)+2)
+	s.Result.Networking.Outside.Services = map[string]*corev1.Service{}
 	for _, want := range services {
-		name := ptr.Deref(want.Name, "")
-		wanted[name] = true
-		live, err := cached(ctx, r.Client, s.snd.Namespace, name, &corev1.Service{})
-		if err == nil {
-			_, err = r.syncObject(ctx, s, "Service", want, asObject(live))
-		}
-		errs = append(errs, err)
+		wanted[ptr.Deref(want.Name, "")] = true
+		errs = append(errs, r.syncService(ctx, s, want))
 	}
+	errs = append(errs, r.observeMachines(ctx, s))
 	list := &corev1.ServiceList{}
 	errs = append(errs, r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: s.snd.Name}))
 	for i := range list.Items {
 		errs = append(errs, r.removeUnwanted(ctx, s, wanted, &list.Items[i]))
 	}
 	return errors.Join(errs...)
+}
+
+// syncService brings one Service to what is asked for and keeps it as it is then, with the address
+// that it was given.
+func (r *Reconciler) syncService(ctx context.Context, s *scope, want *corev1ac.ServiceApplyConfiguration) error {
+	name := ptr.Deref(want.Name, "")
+	live, err := cached(ctx, r.Client, s.snd.Namespace, name, &corev1.Service{})
+	if err != nil {
+		return err
+	}
+	applied, err := r.syncObject(ctx, s, "Service", want, asObject(live))
+	if err == nil && applied {
+		live, err = render.Convert[corev1.Service](want)
+	}
+	if err == nil && live != nil {
+		s.Result.Networking.Outside.Services[name] = live
+	}
+	return err
 }
 
 // published are the ordinals that have Services. A paused fleet keeps those of the
@@ -60,7 +76,7 @@ func (s *scope) published() []int {
 }
 
 func (r *Reconciler) syncRoutes(ctx context.Context, s *scope) error {
-	routes := fleet.Routes(s.snd, r.Platform)
+	routes := fleet.Routes(s.snd, s.platform)
 	served, err := r.routes.served(ctx, len(routes) > 0, s.Observed.Now)
 	s.Result.Networking.RoutesServed = served
 	if err != nil || !served {

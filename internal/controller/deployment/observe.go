@@ -26,6 +26,9 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if err := r.chooseOrdinals(ctx, s, owned); err != nil {
 		return err
 	}
+	if err := r.observeHosts(ctx, s); err != nil {
+		return err
+	}
 	if err := r.observeMembers(ctx, s); err != nil {
 		return err
 	}
@@ -65,7 +68,11 @@ func (r *Reconciler) observeMembers(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) observeMember(ctx context.Context, s *scope, ordinal int) (fleet.Member, error) {
-	m := fleet.Member{Target: fleet.Target(s.snd, r.Platform, ordinal)}
+	target, err := r.target(ctx, s, ordinal)
+	if err != nil {
+		return fleet.Member{}, err
+	}
+	m := fleet.Member{Target: target}
 	live, err := cached(ctx, r.Client, s.snd.Namespace, m.Target.Name, &v1alpha1.SeiNode{})
 	if err != nil || live == nil {
 		return m, err

@@ -17,7 +17,7 @@ import (
 // changed, and tells of transitions. It runs after errors too: what could not be
 // observed stays as it was.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
-	s.comeBackIn(s.Report(s.snd, r.Platform))
+	s.comeBackIn(s.Report(s.snd, s.platform))
 	result, err := s.snapshot.Patch(ctx, r.Client, s.snd)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
@@ -18,6 +19,8 @@ type scope struct {
 	snd      *v1alpha1.SeiNodeDeployment
 	snapshot *statuspatch.Snapshot
 	fleet.Pass
+	// platform is the operator's configuration without what other fleets have taken of it.
+	platform *platform.Config
 
 	// stale: the cache is behind what we wrote.
 	stale    bool
@@ -33,7 +36,7 @@ type scope struct {
 }
 
 func (r *Reconciler) newScope(snd *v1alpha1.SeiNodeDeployment) *scope {
-	s := &scope{snd: snd, snapshot: r.status.New(snd)}
+	s := &scope{snd: snd, snapshot: r.status.New(snd), platform: r.Platform}
 	fleet.EndPlan(&snd.Status, r.Clock.Now())
 	s.Observed.Fleet, s.Observed.Now = snd.DeepCopy(), r.Clock.Now()
 	return s
@@ -54,7 +57,7 @@ func (s *scope) tell(e events.Event) { s.told = append(s.told, e) }
 // decide works out what to do. What is done changes the result and never the observation.
 func (r *Reconciler) decide(s *scope) error {
 	var err error
-	if s.Decision, err = fleet.Decide(&s.Observed, r.Platform); err != nil {
+	if s.Decision, err = fleet.Decide(&s.Observed, s.platform); err != nil {
 		return err
 	}
 	s.Result.Members, s.Result.Nodes = slices.Clone(s.Observed.Members), s.Decision.Nodes

@@ -97,6 +97,7 @@ func oneOf[T any](c randfill.Continue, values ...T) T { return values[c.Intn(len
 func fillSpec(s *v1.SeiNodeSpec, c randfill.Continue) {
 	c.FillNoCustom(s)
 	s.ChainID = fmt.Sprintf("chain-%d", c.Uint32())
+	s.P2PHostPort = c.Int31n(65535) + 1
 	s.ExternalAddress = fmt.Sprintf("host-%d:26656", c.Uint32())
 	if c.Bool() {
 		s.ExternalAddress = ""

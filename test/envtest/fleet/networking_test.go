@@ -90,7 +90,7 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 
 	// What the routes are.
 	evm := envtest.WaitFor(t, w.Env, w.NS, "rpc-evm", func(r *gatewayv1.HTTPRoute) bool { return r != nil })
-	wantHosts := []gatewayv1.Hostname{"rpc-evm.sei.example", gatewayv1.Hostname("rpc-evm." + w.NS + ".public.example")}
+	wantHosts := []gatewayv1.Hostname{gatewayv1.Hostname("rpc-" + w.NS + "-evm.sei.example"), gatewayv1.Hostname("rpc-evm." + w.NS + ".public.example")}
 	if diff := cmp.Diff(wantHosts, evm.Spec.Hostnames); diff != "" {
 		t.Errorf("host names (-want +got):\n%s", diff)
 	}
@@ -105,7 +105,7 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 		t.Errorf("ports %+v", external.Spec.Ports)
 	}
 	published := w.fleet("rpc").Status.NetworkingStatus
-	if len(published.Routes) != 8 || published.Routes[0] != (v1alpha1.RouteStatus{Hostname: "rpc-evm.sei.example", Protocol: "evm"}) {
+	if len(published.Routes) != 8 || published.Routes[0] != (v1alpha1.RouteStatus{Hostname: "rpc-" + w.NS + "-evm.sei.example", Protocol: "evm"}) {
 		t.Errorf("published %+v", published)
 	}
 
@@ -171,38 +171,6 @@ func TestNetworking_Routes_AreReadyOnlyWhileTheGatewayAcceptsThem(t *testing.T) 
 	}
 	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled fleet with routes")
 	w.Recorder.Since(mark).Reads().Of("httproutes").RequireNone(t, "reads of routes past the cache")
-}
-
-func TestNetworking_TCP_EveryNodeHasALoadBalancerAndAStableAddress(t *testing.T) {
-	w := newPublishingWorld(t)
-	snd := rpc("rpc", 2)
-	snd.Spec.Networking = &v1alpha1.NetworkingSpec{TCP: &v1alpha1.TCPNetworking{}}
-	got := w.bringUp(snd)
-	lb := w.awaitService("rpc-1-p2p", func(*corev1.Service) bool { return true })
-	if lb.Spec.Type != corev1.ServiceTypeLoadBalancer || lb.Spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal ||
-		*lb.Spec.AllocateLoadBalancerNodePorts || lb.Spec.Selector[v1alpha1.LabelNode] != "rpc-1" ||
-		lb.Annotations["external-dns.alpha.kubernetes.io/hostname"] != "rpc-1-p2p.pacific-1.p2p.example" ||
-		lb.Annotations["service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"] != "ip" || !metav1.IsControlledBy(lb, got) {
-		t.Errorf("load balancer %+v %+v", lb.ObjectMeta, lb.Spec)
-	}
-	if address := w.node("rpc-1").Spec.ExternalAddress; address != "rpc-1-p2p.pacific-1.p2p.example:26656" {
-		t.Errorf("external address %q", address)
-	}
-	want := []v1alpha1.P2PEndpointStatus{
-		{Ordinal: 0, SeiNodeName: "rpc-0", Hostname: "rpc-0-p2p.pacific-1.p2p.example:26656"},
-		{Ordinal: 1, SeiNodeName: "rpc-1", Hostname: "rpc-1-p2p.pacific-1.p2p.example:26656"},
-	}
-	if diff := cmp.Diff(want, got.Status.NetworkingStatus.P2PEndpoints); diff != "" {
-		t.Errorf("endpoints (-want +got):\n%s", diff)
-	}
-	if !is(got, v1alpha1.ConditionNetworkingReady, metav1.ConditionTrue, v1alpha1.ReasonP2PEndpointsApplied) {
-		t.Errorf("conditions %+v", got.Status.Conditions)
-	}
-	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Replicas = 1 })
-	envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "rpc-1-p2p")
-	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Networking = nil })
-	envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "rpc-0-p2p")
-	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == "" })
 }
 
 func TestNetworking_WhatCannotBePublished_IsSaidSo(t *testing.T) {

@@ -37,6 +37,8 @@ type World struct {
 	Config   *rest.Config
 	Recorder *envtest.Recorder
 	Platform *platform.Config
+	// Watched are namespaces that the operator looks at beside the world's own.
+	Watched []string
 	// MetricsAddress is where the operator serves metrics; "0" for nowhere.
 	MetricsAddress string
 	// Stop ends the operator, if one runs.
@@ -70,7 +72,7 @@ func (w *World) StartOperator() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	mgr, err := manager.New(ctx, w.Config, manager.Config{
-		Platform: w.Platform, Namespace: w.NS, WatchNamespaces: []string{w.NS}, Concurrency: manager.DefaultConcurrency,
+		Platform: w.Platform, Namespace: w.NS, WatchNamespaces: append([]string{w.NS}, w.Watched...), Concurrency: manager.DefaultConcurrency,
 		MetricsAddress: w.MetricsAddress, InsecureMetrics: true, ProbeAddress: "0", ShutdownTimeout: 10 * time.Second, SidecarTokenFile: token,
 	})
 	if err != nil {
