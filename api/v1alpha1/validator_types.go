@@ -69,7 +69,8 @@ type NodeKeySource struct {
 
 // KeySecret names a Secret in the node's namespace.
 type KeySecret struct {
-	// secretName is the name of the Secret.
+	// secretName is the name of the Secret. In the template of a SeiNodeDeployment $(ORDINAL)
+	// stands for the ordinal of the node.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	SecretName string `json:"secretName"`
@@ -87,7 +88,8 @@ type OperatorKeyringSource struct {
 // +kubebuilder:validation:XValidation:rule="self.secretName != self.passphraseSecretRef.secretName",message="the keyring and its passphrase need different Secrets"
 type OperatorKeyringSecret struct {
 	// secretName is the Secret whose data keys are the files of the keyring
-	// (*.info and *.address).
+	// (*.info and *.address). In the template of a SeiNodeDeployment $(ORDINAL)
+	// stands for the ordinal of the node, here and in passphraseSecretRef.secretName.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	SecretName string `json:"secretName"`

@@ -46,6 +46,7 @@ func Target(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) 
 	if retry := snd.Annotations[v1alpha1.AnnotationRetry]; retry != "" {
 		c.Annotations[v1alpha1.AnnotationRetry] = retry
 	}
+	fillOrdinal(c.Spec, ordinal)
 	publishP2P(snd, cfg, &c)
 	applySettings(c.Spec, settingsOf(snd, ordinal))
 	takePart(snd, &c)

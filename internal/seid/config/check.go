@@ -5,7 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
+
+// ordinalVariable stands for a node's ordinal in some fields of a fleet's template. Admission cannot
+// look for it in every override: the rule would cost more than an API server grants.
+const ordinalVariable = "$(ORDINAL)"
 
 // CheckOverrides finds keys that do not exist and values that do not parse, without
 // looking at any node's files. What depends on the files is found by Apply.
@@ -15,6 +20,11 @@ func CheckOverrides(overrides map[string]string) error {
 		key, err := resolve(name)
 		if err != nil {
 			errs = append(errs, overrideError(err))
+			continue
+		}
+		if strings.Contains(overrides[name], ordinalVariable) {
+			errs = append(errs, fmt.Errorf("%q=%q: %s means nothing in overrides, only in the Secret names of a fleet's template: write the value out",
+				name, overrides[name], ordinalVariable))
 			continue
 		}
 		if key.Kind == KindAny || key.Name == "mode" || key.Name == "version" {

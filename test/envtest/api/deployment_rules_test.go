@@ -10,6 +10,16 @@ func fleet(template string, lines ...string) string {
 	return strings.Join(lines, "\n") + "\ntemplate:\n  spec:\n" + indent(template)
 }
 
+// keyed is a validator with keys in these Secrets.
+func keyed(signing, nodeKey string) string {
+	return node("validator: {signingKey: {secret: {secretName: " + signing + "}}, nodeKey: {secret: {secretName: " + nodeKey + "}}}")
+}
+
+// ringed is a validator with a keyring, its passphrase and the passphrase's key.
+func ringed(keyring, passphrase, key string) string {
+	return node("validator: {operatorKeyring: {secret: {secretName: " + keyring + ", passphraseSecretRef: {secretName: " + passphrase + ", key: " + key + "}}}}")
+}
+
 func deploymentRules() []rule {
 	const kind = "SeiNodeDeployment"
 	validators := node("validator: {}")
@@ -47,9 +57,16 @@ func deploymentRules() []rule {
 			rejected: changes(chain, "replicas: 5", "replicas: 1"),
 		},
 		{
-			kind: kind, path: "spec", message: "a signing key in the template demands replicas: 1",
-			accepted: specs(fleet(node(byoKeys)), fleet(node(byoKeys), "replicas: 1"), fleet(validators, "replicas: 3")),
-			rejected: slices.Concat(specs(fleet(node(byoKeys), "replicas: 2")), changes(fleet(node(byoKeys)), "replicas: 2")),
+			kind: kind, path: "spec", message: "a signing key without $(ORDINAL) demands replicas: 1",
+			accepted: specs(fleet(node(byoKeys)), fleet(node(byoKeys), "replicas: 1"), fleet(validators, "replicas: 3"),
+				fleet(keyed("sign-$(ORDINAL)", "id-$(ORDINAL)"), "replicas: 4"), fleet(keyed("$(ORDINAL)", "id-$(ORDINAL)"))),
+			rejected: slices.Concat(specs(fleet(node(byoKeys), "replicas: 2"), fleet(keyed("sign", "id-$(ORDINAL)"), "replicas: 2"),
+				fleet(keyed("sign-$(ordinal)", "id-$(ORDINAL)"), "replicas: 2")), changes(fleet(node(byoKeys)), "replicas: 2")),
+		},
+		{
+			kind: kind, path: "spec", message: "a node key without $(ORDINAL) demands replicas: 1",
+			accepted: specs(fleet(keyed("sign-$(ORDINAL)", "id-$(ORDINAL)"), "replicas: 4"), fleet(keyed("sign-$(ORDINAL)", "id"))),
+			rejected: specs(fleet(keyed("sign-$(ORDINAL)", "id"), "replicas: 2")),
 		},
 		{
 			kind: kind, path: "spec", message: "genesis excludes template.spec.validator.signingKey",
@@ -57,8 +74,31 @@ func deploymentRules() []rule {
 			rejected: specs(fleet(node(byoKeys), genesis)),
 		},
 		{
-			kind: kind, path: "spec", message: "a seed template names one node key",
-			accepted: specs(fleet(node(seed))), rejected: specs(fleet(node(seed), "replicas: 2")),
+			kind: kind, path: "spec", message: "a seed's node key without $(ORDINAL) demands replicas: 1",
+			accepted: specs(fleet(node(seed)), fleet(node("seed: {nodeKey: {secret: {secretName: seed-$(ORDINAL)}}}"), "replicas: 3")),
+			rejected: specs(fleet(node(seed), "replicas: 2")),
+		},
+		{
+			kind: kind, path: "spec", message: "template.spec.externalAddress is the address of one node",
+			accepted: specs(fleet(node(full, "externalAddress: a.example:26656")), fleet(node(full), "replicas: 3")),
+			rejected: slices.Concat(specs(fleet(node(full, "externalAddress: a.example:26656"), "replicas: 2")),
+				changes(fleet(node(full, "externalAddress: a.example:26656")), "replicas: 2"),
+				changes(fleet(node(full), "replicas: 2"), "template: {spec: {externalAddress: \"a.example:26656\"}}")),
+		},
+		{
+			kind: kind, path: "spec", message: "$(ORDINAL) means nothing in template.spec.image",
+			accepted: specs(fleet(node(full, "sidecar: {image: side:v1}"))),
+			rejected: specs(fleet("chainId: pacific-1\nimage: seid:v$(ORDINAL)\n"+full), fleet(node(full, "sidecar: {image: side:$(ORDINAL)}"))),
+		},
+		{
+			kind: kind, path: "spec", message: "$(ORDINAL) means nothing in template.spec.externalAddress",
+			accepted: specs(fleet(node(full, "externalAddress: a-0.example:26656"))),
+			rejected: specs(fleet(node(full, "externalAddress: a-$(ORDINAL).example:26656"))),
+		},
+		{
+			kind: kind, path: "spec", message: "$(ORDINAL) means nothing in template.spec.validator.operatorKeyring.secret.passphraseSecretRef.key",
+			accepted: specs(fleet(ringed("ring-$(ORDINAL)", "pass-$(ORDINAL)", "p"), "replicas: 2")),
+			rejected: specs(fleet(ringed("ring-$(ORDINAL)", "pass", "$(ORDINAL)"), "replicas: 2")),
 		},
 		{
 			kind: kind, path: "spec", message: "dataVolume.import in the template demands replicas: 1",

@@ -42,7 +42,7 @@ func changes(spec string, patches ...string) []attempt {
 }
 
 func nodeRules() []rule {
-	return slices.Concat(nodeNameRules(), nodeSpecRules(), podLabelRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules())
+	return slices.Concat(nodeNameRules(), ordinalRules(), nodeSpecRules(), podLabelRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules())
 }
 
 func nodeNameRules() []rule {
@@ -55,6 +55,26 @@ func nodeNameRules() []rule {
 		{
 			kind: "SeiNode", message: "the name must start with a letter",
 			accepted: named("rpc-0"), rejected: slices.Concat(named("0-rpc"), named("rpc.example")),
+		},
+	}
+}
+
+// ordinalRules: a single node has no ordinal.
+func ordinalRules() []rule {
+	return []rule{
+		{
+			kind: "SeiNode", message: "$(ORDINAL) means nothing in spec.validator.signingKey.secret.secretName",
+			accepted: specs(node(byoKeys)), rejected: specs(keyed("sign-$(ORDINAL)", "id")),
+		},
+		{
+			kind: "SeiNode", message: "$(ORDINAL) means nothing in nodeKey.secret.secretName",
+			accepted: specs(node(byoKeys), node(seed)),
+			rejected: specs(keyed("sign", "id-$(ORDINAL)"), node("seed: {nodeKey: {secret: {secretName: $(ORDINAL)}}}")),
+		},
+		{
+			kind: "SeiNode", message: "$(ORDINAL) means nothing in the Secret names of spec.validator.operatorKeyring",
+			accepted: specs(ringed("ring", "pass", "p")),
+			rejected: specs(ringed("ring-$(ORDINAL)", "pass", "p"), ringed("ring", "pass-$(ORDINAL)", "p")),
 		},
 	}
 }

@@ -174,5 +174,7 @@ func TestF9_SameHostNameInTwoNamespaces_TheYoungerIsRefused(t *testing.T) {
 		w.forceWrite("rpc") // it looks by itself every minute
 		return is(w.fleet("rpc"), v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonP2PEndpointsPending)
 	})
-	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == "rpc-0-p2p.pacific-1.p2p.example:26656" })
+	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool {
+		return n.Spec.ExternalAddress == "rpc-0-p2p.pacific-1.p2p.example:26656"
+	})
 }
