@@ -26,7 +26,7 @@ type SnapshotSource struct {
 	BootstrapImage string `json:"bootstrapImage,omitempty"`
 	// rpcServers are the light client's witnesses, host:port or an http or https
 	// URL each, at least two. Empty takes the configured ones of the chain, then
-	// the peers.
+	// the nodes of spec.peers' labels that are in sync, then the other peers.
 	// +kubebuilder:validation:MinItems=2
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=set

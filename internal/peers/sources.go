@@ -1,7 +1,10 @@
 package peers
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,29 +30,31 @@ func staticPeers(source *seiv1.StaticPeers) answer {
 
 func (r *Resolver) labelPeers(ctx context.Context, node *seiv1.SeiNode, source *seiv1.LabelPeers) answer {
 	var got answer
-	selector, err := labels.ValidatedSelectorFromSet(source.Selector)
-	if err != nil {
+	if _, err := labels.ValidatedSelectorFromSet(source.Selector); err != nil {
 		got.problemf("label.selector: %v", err)
 		return got
 	}
-	namespace := source.Namespace
-	if namespace == "" {
-		namespace = node.Namespace
-	}
-	var list seiv1.SeiNodeList
-	if err := r.Nodes.List(ctx, &list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		got.problemf("listing SeiNodes in namespace %s: %v", namespace, err)
+	found, err := labelled(ctx, r.Nodes, node, source)
+	if err != nil {
+		got.problemf("%v", err)
 		got.lost = true
-		return got
 	}
-	for i := range list.Items {
-		peer := &list.Items[i]
-		if client.ObjectKeyFromObject(peer) == client.ObjectKeyFromObject(node) || peer.DeletionTimestamp != nil {
-			continue
-		}
-		r.addNode(&got, peer)
+	for i := range found {
+		r.addNode(&got, &found[i])
 	}
 	return got
+}
+
+// labelled lists the nodes that a node finds by their labels: others, and not those that go.
+func labelled(ctx context.Context, nodes client.Reader, node *seiv1.SeiNode, source *seiv1.LabelPeers) ([]seiv1.SeiNode, error) {
+	namespace := cmp.Or(source.Namespace, node.Namespace)
+	var list seiv1.SeiNodeList
+	if err := nodes.List(ctx, &list, client.InNamespace(namespace), client.MatchingLabels(source.Selector)); err != nil {
+		return nil, fmt.Errorf("listing SeiNodes in namespace %s: %w", namespace, err)
+	}
+	return slices.DeleteFunc(list.Items, func(peer seiv1.SeiNode) bool {
+		return client.ObjectKeyFromObject(&peer) == client.ObjectKeyFromObject(node) || peer.DeletionTimestamp != nil
+	}), nil
 }
 
 // addNode adds a node of this cluster under its name inside the cluster, also when it has an

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/peers"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
@@ -67,19 +68,18 @@ func snapshotRestoreParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask)
 	return params, nil
 }
 
-// stateSyncParams names the witnesses: those of the spec, then those the operator is
-// configured with for the chain; with neither the sidecar asks the peers.
-func stateSyncParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+// ReasonNoWitness says that nobody can be asked for a block to trust yet.
+const ReasonNoWitness = "NoWitness"
+
+// stateSyncParams names the witnesses.
+func stateSyncParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	s := env.Node.Spec.Snapshot()
 	if s == nil {
 		return nil, errNoSource
 	}
-	servers := make([]string, 0, len(s.RPCServers))
-	for _, server := range s.RPCServers {
-		servers = append(servers, string(server))
-	}
-	if len(servers) == 0 {
-		servers = env.Render.Platform.StateSync.Syncers[env.Node.Spec.ChainID]
+	servers, err := witnesses(ctx, env, s)
+	if err != nil {
+		return nil, err
 	}
 	return wire.ConfigureStateSync{
 		UseLocalSnapshot: s.S3 != nil,
@@ -87,4 +87,27 @@ func stateSyncParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any,
 		BackfillBlocks:   s.BackfillBlocks,
 		RPCServers:       servers,
 	}, nil
+}
+
+// witnesses are those of the spec, then those the operator is configured with for the chain, then
+// the peers of the cluster that are in sync. With none the sidecar asks the peers.
+func witnesses(ctx context.Context, env *Env, s *v1alpha1.SnapshotSource) ([]string, error) {
+	servers := make([]string, 0, len(s.RPCServers))
+	for _, server := range s.RPCServers {
+		servers = append(servers, string(server))
+	}
+	if len(servers) > 0 {
+		return servers, nil
+	}
+	if servers = env.Render.Platform.StateSync.Syncers[env.Node.Spec.ChainID]; len(servers) > 0 {
+		return servers, nil
+	}
+	servers, waiting, err := peers.Witnesses(ctx, env.Client, env.Node, env.Observed.Peers, env.Render.Platform.ClusterDomain)
+	if err != nil {
+		return nil, fmt.Errorf("looking for witnesses: %w", err)
+	}
+	if waiting != "" {
+		return nil, &missingInputError{reason: ReasonNoWitness, message: waiting, after: shortly}
+	}
+	return servers, nil
 }

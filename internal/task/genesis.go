@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,7 +20,11 @@ import (
 const ReasonGenesisMissing = "GenesisMissing"
 
 // missingInputError is something a task needs that may still appear.
-type missingInputError struct{ reason, message string }
+type missingInputError struct {
+	reason, message string
+	// after is how soon to look again; zero means that a watch tells.
+	after time.Duration
+}
 
 func (e *missingInputError) Error() string { return e.message }
 
@@ -68,7 +73,7 @@ func configureGenesisParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTa
 	}
 	data := genesis.BinaryData[v1alpha1.GenesisDataKey]
 	if len(data) == 0 {
-		return nil, &missingInputError{ReasonGenesisMissing, fmt.Sprintf("ConfigMap %s has no binary data %s", genesis.Name, v1alpha1.GenesisDataKey)}
+		return nil, &missingInputError{reason: ReasonGenesisMissing, message: fmt.Sprintf("ConfigMap %s has no binary data %s", genesis.Name, v1alpha1.GenesisDataKey)}
 	}
 	return wire.ConfigureGenesis{
 		Genesis:             base64.StdEncoding.EncodeToString(data),
@@ -85,7 +90,7 @@ func ceremonyPending(ctx context.Context, env *Env) error {
 	}
 	for i := range fleets.Items {
 		if g := fleets.Items[i].Spec.Genesis; g != nil && g.ChainID == env.Node.Spec.ChainID {
-			return &missingInputError{ReasonGenesisMissing, fmt.Sprintf("waiting for the ceremony of SeiNodeDeployment %s", fleets.Items[i].Name)}
+			return &missingInputError{reason: ReasonGenesisMissing, message: fmt.Sprintf("waiting for the ceremony of SeiNodeDeployment %s", fleets.Items[i].Name)}
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,7 +103,7 @@ func sidecarError(env *Env, taskType api.TaskType, err error) plan.Outcome {
 	var missing *missingInputError
 	switch {
 	case errors.As(err, &missing):
-		return plan.Wait(missing.reason, missing.Error(), someTime)
+		return plan.Wait(missing.reason, missing.Error(), cmp.Or(missing.after, someTime))
 	case sidecartask.Rejected(err):
 		return plan.Terminal(ReasonSidecarRefuses, fmt.Errorf("submitting %s: %w", taskType, err))
 	case errors.Is(err, sidecar.ErrUnauthorized):

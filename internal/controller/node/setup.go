@@ -106,8 +106,7 @@ func peerFactsChanged() predicate.Predicate {
 		CreateFunc: func(e event.CreateEvent) bool { return e.Object.(*v1alpha1.SeiNode).Status.NodeID != "" },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, is := e.ObjectOld.(*v1alpha1.SeiNode), e.ObjectNew.(*v1alpha1.SeiNode)
-			return was.Status.NodeID != is.Status.NodeID || was.Spec.ExternalAddress != is.Spec.ExternalAddress ||
-				!maps.Equal(was.Labels, is.Labels)
+			return was.Status.NodeID != is.Status.NodeID || !maps.Equal(was.Labels, is.Labels)
 		},
 		GenericFunc: loop.Never[event.GenericEvent],
 	}
