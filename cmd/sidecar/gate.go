@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"runtime/debug"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sei-operator/sei-operator/internal/seid/config"
+	homedir "github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/configstate"
 	"github.com/sei-operator/sei-operator/internal/sidecar/gate"
 	"github.com/sei-operator/sei-operator/internal/sidecar/trial"
@@ -104,9 +108,26 @@ func newGate(ctx context.Context, port int, home string, argv []string) gate.Gat
 				// What could not be tried while seid ran is tried now, before it starts on it.
 				return trial.Before(ctx, home, argv, v)
 			},
-			Starting: func() error { return configstate.Started(home) },
+			Environment: func(ctx context.Context) []string { return announce(ctx, home, log) },
+			Starting:    func() error { return configstate.Started(home) },
 		},
 	}
+}
+
+// announce lets seid start although its external address cannot be looked up.
+func announce(ctx context.Context, dir string, log *slog.Logger) []string {
+	if dir == "" {
+		return nil
+	}
+	files, err := config.Read(homedir.Dir(dir).Config())
+	if err != nil {
+		return nil // seid says it better
+	}
+	env, why := gate.Announce(ctx, net.DefaultResolver, config.ExternalAddress(files))
+	if why != nil {
+		log.Warn("seid announces an address of its pod until its next start", "environment", env, "reason", why.Error())
+	}
+	return env
 }
 
 // homeIn is the --home of a command.

@@ -52,6 +52,9 @@ func Peers(files Files) []string {
 	return items
 }
 
+// ExternalAddress is the host:port that a node announces; empty when it announces none.
+func ExternalAddress(files Files) string { return newView(files).text(keyExternalAddress) }
+
 // StateSync is what a node needs to sync its state from the network.
 type StateSync struct {
 	// RPCServers are the witnesses, host:port; at least two.

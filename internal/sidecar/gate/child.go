@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,7 +31,7 @@ type end struct {
 	asked  bool
 }
 
-func (g Gate) start(path string, argv []string, j *journal) (*child, error) {
+func (g Gate) start(ctx context.Context, path string, argv []string, j *journal) (*child, error) {
 	record, err := g.beginning(j)
 	if err != nil {
 		return nil, err
@@ -39,6 +40,9 @@ func (g Gate) start(path string, argv []string, j *journal) (*child, error) {
 	c := &child{journal: j, output: &output{}, started: g.now().UTC()}
 	c.cmd = exec.Command(path, argv[1:]...) //nolint:gosec,noctx // running it is what a gate is for, and signals end it
 	c.cmd.Args[0] = argv[0]
+	if g.Rules.Environment != nil {
+		c.cmd.Env = append(os.Environ(), g.Rules.Environment(ctx)...)
+	}
 	c.cmd.Stdin = os.Stdin
 	c.cmd.Stdout, c.cmd.Stderr = c.output.stream(g.Stdout), c.output.stream(g.Stderr)
 	c.cmd.WaitDelay = drainOutput

@@ -59,6 +59,8 @@ type Rules struct {
 	ConfigHash func() (string, error)
 	// MayStart says why seid must not start on it.
 	MayStart func(context.Context) error
+	// Environment is what seid gets beside the gate's own.
+	Environment func(context.Context) []string
 	// Starting is called right before seid is started.
 	Starting func() error
 }
@@ -104,7 +106,7 @@ func (g Gate) Run(ctx context.Context, argv []string, okExit ...int) error {
 	// The child dies with the thread that started it, so the thread is kept.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	child, err := g.start(path, argv, j)
+	child, err := g.start(ctx, path, argv, j)
 	if err != nil {
 		return err
 	}
