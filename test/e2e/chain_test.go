@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,46 +30,116 @@ type chain struct {
 // newChain makes the genesis with the chain's own commands. folder is where seid is.
 func newChain(t *testing.T, folder, id string) chain {
 	t.Helper()
-	home := filepath.Join(t.TempDir(), "founder")
-	seid := func(args ...string) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), filepath.Join(folder, "seid"), append(args, "--home", home)...)
-		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			// What seid prints after keys add holds a mnemonic, of a key nobody will use again.
-			t.Fatalf("seid %s: %v\n%s", args[0], err, out)
-		}
-	}
-	keyring := []string{"--keyring-backend", "test"}
-	seid("init", "founder", "--chain-id", id, "--mode", "validator")
-	seid(append([]string{"keys", "add", "founder"}, keyring...)...)
-	seid(append([]string{"add-genesis-account", "founder", "1000000000000usei"}, keyring...)...)
-	seid(append([]string{"gentx", "founder", "100000000usei", "--chain-id", id}, keyring...)...)
-	seid("collect-gentxs")
-	read := func(name string) []byte {
-		t.Helper()
-		content, err := os.ReadFile(filepath.Join(home, "config", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return content
-	}
-	c := chain{id: id, signingKey: read(v1alpha1.SecretKeySigningKey), nodeKey: read(v1alpha1.SecretKeyNodeKey)}
-	c.genesis = withValidator(t, read("genesis.json"), c.signingKey)
-	return c
+	set := newSet(t, folder, id, 1)
+	return set[0]
 }
 
-// withValidator names the validator in the genesis itself: a chain of one does not start from its genesis transaction
-// alone. It also makes one block a second, which several chains at once can keep up on a small machine.
-func withValidator(t *testing.T, genesis, signingKey []byte) []byte {
+// newSet makes a chain of several validators. All have the same genesis, each has keys of its own.
+func newSet(t *testing.T, folder, id string, size int) []chain {
 	t.Helper()
-	var key struct {
-		Address string          `json:"address"`
-		PubKey  json.RawMessage `json:"pub_key"`
+	homes := make([]founder, size)
+	first := &homes[0]
+	for i := range homes {
+		homes[i] = newFounder(t, folder, id)
+		first.seid("add-genesis-account", homes[i].account(), "1000000000000usei")
 	}
+	for i := range homes {
+		if i > 0 {
+			homes[i].write("genesis.json", first.read("genesis.json"))
+		}
+		homes[i].seid("gentx", "founder", "100000000usei", "--chain-id", id, "--keyring-backend", "test")
+		if i > 0 {
+			first.takeGentx(homes[i])
+		}
+	}
+	first.seid("collect-gentxs")
+	set := make([]chain, size)
+	keys := make([][]byte, size)
+	for i, h := range homes {
+		set[i] = chain{id: id, signingKey: h.read(v1alpha1.SecretKeySigningKey), nodeKey: h.read(v1alpha1.SecretKeyNodeKey)}
+		keys[i] = set[i].signingKey
+	}
+	genesis := withValidators(t, first.read("genesis.json"), keys)
+	for i := range set {
+		set[i].genesis = genesis
+	}
+	return set
+}
+
+// founder is the home of somebody who founds a chain.
+type founder struct {
+	t            *testing.T
+	binary, home string
+}
+
+func newFounder(t *testing.T, folder, id string) founder {
+	t.Helper()
+	f := founder{t: t, binary: filepath.Join(folder, "seid"), home: filepath.Join(t.TempDir(), "founder")}
+	f.seid("init", "founder", "--chain-id", id, "--mode", "validator")
+	f.seid("keys", "add", "founder", "--keyring-backend", "test")
+	return f
+}
+
+func (f founder) seid(args ...string) string {
+	f.t.Helper()
+	cmd := exec.CommandContext(f.t.Context(), f.binary, append(args, "--home", f.home)...)
+	cmd.Env = []string{"HOME=" + f.home, "PATH=" + os.Getenv("PATH")}
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	if err := cmd.Run(); err != nil {
+		// What seid prints after keys add holds a mnemonic, of a key nobody will use again.
+		f.t.Fatalf("seid %s: %v\n%s%s", args[0], err, out.Bytes(), complaints.Bytes())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func (f founder) account() string {
+	f.t.Helper()
+	return f.seid("keys", "show", "founder", "-a", "--keyring-backend", "test")
+}
+
+func (f founder) read(name string) []byte {
+	f.t.Helper()
+	content, err := os.ReadFile(filepath.Join(f.home, "config", name))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return content
+}
+
+func (f founder) write(name string, content []byte) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.home, "config", name), content, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// takeGentx adds another's genesis transaction to those of the founder.
+func (f founder) takeGentx(other founder) {
+	f.t.Helper()
+	files, err := os.ReadDir(filepath.Join(other.home, "config", "gentx"))
+	if err != nil || len(files) != 1 {
+		f.t.Fatalf("%d genesis transactions, %v", len(files), err)
+	}
+	name := filepath.Join("gentx", files[0].Name())
+	f.write(name, other.read(name))
+}
+
+// withValidators names the validators in the genesis itself: a chain of one does not start from its genesis transaction
+// alone. It also makes one block a second, which several chains at once can keep up on a small machine.
+func withValidators(t *testing.T, genesis []byte, signingKeys [][]byte) []byte {
+	t.Helper()
 	var document map[string]json.RawMessage
 	var params map[string]any
-	decode(t, signingKey, &key)
+	named := make([]map[string]any, 0, len(signingKeys))
+	for _, file := range signingKeys {
+		var key struct {
+			Address string          `json:"address"`
+			PubKey  json.RawMessage `json:"pub_key"`
+		}
+		decode(t, file, &key)
+		named = append(named, map[string]any{"address": key.Address, "pub_key": key.PubKey, "power": "100", "name": "founder"})
+	}
 	decode(t, genesis, &document)
 	decode(t, document["consensus_params"], &params)
 	timeouts, ok := params["timeout"].(map[string]any)
@@ -77,9 +148,7 @@ func withValidator(t *testing.T, genesis, signingKey []byte) []byte {
 	}
 	timeouts["commit"] = "1000000000"
 	document["consensus_params"] = encode(t, params)
-	document["validators"] = encode(t, []map[string]any{
-		{"address": key.Address, "pub_key": key.PubKey, "power": "100", "name": "founder"},
-	})
+	document["validators"] = encode(t, named)
 	return encode(t, document)
 }
 
