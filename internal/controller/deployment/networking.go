@@ -30,13 +30,13 @@ func (r *Reconciler) syncNetworking(ctx context.Context, s *scope) error {
 
 func (r *Reconciler) syncServices(ctx context.Context, s *scope) error {
 	services := fleet.Services(s.snd, s.platform, s.published())
-	wanted, errs := map[string]bool{}, make([]error, 0, len(services)+2)
+	wanted, errs := map[string]bool{}, make([]error, 0, len(services)+3)
 	s.Result.Networking.Outside.Services = map[string]*corev1.Service{}
 	for _, want := range services {
 		wanted[ptr.Deref(want.Name, "")] = true
 		errs = append(errs, r.syncService(ctx, s, want))
 	}
-	errs = append(errs, r.observeMachines(ctx, s))
+	errs = append(errs, r.syncSelected(ctx, s), r.observeMachines(ctx, s))
 	list := &corev1.ServiceList{}
 	errs = append(errs, r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: s.snd.Name}))
 	for i := range list.Items {

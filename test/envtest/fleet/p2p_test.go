@@ -140,6 +140,36 @@ func TestF7_HostPort_ThePodHasThePortOfItsMachine(t *testing.T) {
 	}
 }
 
+// A fleet with fewer replicas than the one whose nodes it takes over: the others run on, and are not behind
+// its Services.
+func TestF9_RetainedNodesBeyondReplicas_AreNotInTheServices(t *testing.T) {
+	w := newOperatedWorld(t)
+	snd := rpc("rpc", 3)
+	snd.Spec.DeletionPolicy = v1alpha1.VolumeRetain
+	w.bringUp(snd)
+	uid := w.podOf("rpc-2").UID
+	w.Delete(w.fleet("rpc"))
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, "rpc")
+
+	w.bringUp(rpc("rpc", 2))
+	left := func(p *corev1.Pod) bool { return p != nil && p.Labels[v1alpha1.LabelDeployment] == "" }
+	if pod := envtest.WaitFor(t, w.Env, w.NS, "rpc-2-0", left); pod.UID != uid {
+		t.Error("the retained node was restarted")
+	}
+	for _, name := range []string{"rpc-0", "rpc-1"} {
+		if pod := w.podOf(name); pod.Labels[v1alpha1.LabelDeployment] != "rpc" {
+			t.Errorf("%s left the Services: %v", name, pod.Labels)
+		}
+	}
+	// A pod that is made again has the label of its template for a moment.
+	w.Delete(w.podOf("rpc-2"))
+	envtest.WaitFor(t, w.Env, w.NS, "rpc-2-0", func(p *corev1.Pod) bool { return left(p) && p.UID != uid })
+
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Replicas = 3 })
+	w.await("rpc", settled)
+	envtest.WaitFor(t, w.Env, w.NS, "rpc-2-0", func(p *corev1.Pod) bool { return p != nil && p.Labels[v1alpha1.LabelDeployment] == "rpc" })
+}
+
 // Two fleets of one name in two namespaces: the older one has the host name.
 func TestF9_SameHostNameInTwoNamespaces_TheYoungerIsRefused(t *testing.T) {
 	w := newWorld(t)

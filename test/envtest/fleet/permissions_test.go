@@ -62,6 +62,7 @@ func TestPermissions_TheShippedRole_SufficesForFleets(t *testing.T) {
 	w.restrict()
 	w.installGatewayAPI()
 	w.startGateway("sei.example")
+	w.startLoadBalancers()
 	w.StartOperator()
 	w.chain()
 
@@ -83,5 +84,12 @@ func TestPermissions_TheShippedRole_SufficesForFleets(t *testing.T) {
 		w.Delete(w.fleet(name))
 		envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, name)
 	}
+	retained := rpc("old", 2)
+	retained.Spec.DeletionPolicy = v1alpha1.VolumeRetain
+	w.bringUp(retained)
+	w.Delete(w.fleet("old"))
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, "old")
+	w.bringUp(rpc("old", 1))
+	envtest.WaitFor(t, w.Env, w.NS, "old-1-0", func(p *corev1.Pod) bool { return p != nil && p.Labels[v1alpha1.LabelDeployment] == "" })
 	w.Recorder.All().Answered(403).RequireNone(t, "requests that the shipped role does not allow")
 }
