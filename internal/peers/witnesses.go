@@ -27,7 +27,9 @@ const maxWitnesses = 8
 // Without any, the hosts of peers from other sources are asked. When there are none either, waiting
 // says for whom the node waits. A node that finds no peers by label gets neither: its sidecar asks
 // the peers it has. resolved are all peers of the node.
-func Witnesses(ctx context.Context, nodes client.Reader, node *seiv1.SeiNode, resolved []string, clusterDomain string) (servers []string, waiting string, err error) {
+func Witnesses(
+	ctx context.Context, nodes client.Reader, node *seiv1.SeiNode, resolved []string, clusterDomain string,
+) (servers []string, waiting string, err error) {
 	var found []seiv1.SeiNode
 	byLabel := false
 	for _, source := range node.Spec.Peers {

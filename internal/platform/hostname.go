@@ -30,8 +30,9 @@ func Expand(template string, values map[string]string) string {
 
 // variables lists the variables of a template, in their order.
 func variables(template string) []string {
-	var names []string
-	for _, found := range variable.FindAllStringSubmatch(template, -1) {
+	all := variable.FindAllStringSubmatch(template, -1)
+	names := make([]string, 0, len(all))
+	for _, found := range all {
 		names = append(names, found[1])
 	}
 	return names

@@ -73,7 +73,9 @@ func configureGenesisParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTa
 	}
 	data := genesis.BinaryData[v1alpha1.GenesisDataKey]
 	if len(data) == 0 {
-		return nil, &missingInputError{reason: ReasonGenesisMissing, message: fmt.Sprintf("ConfigMap %s has no binary data %s", genesis.Name, v1alpha1.GenesisDataKey)}
+		return nil, &missingInputError{
+			reason: ReasonGenesisMissing, message: fmt.Sprintf("ConfigMap %s has no binary data %s", genesis.Name, v1alpha1.GenesisDataKey),
+		}
 	}
 	return wire.ConfigureGenesis{
 		Genesis:             base64.StdEncoding.EncodeToString(data),

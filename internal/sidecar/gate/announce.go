@@ -33,11 +33,10 @@ func Announce(ctx context.Context, names Names, address string) (env []string, w
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		address = rest
 	}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, nil // none, or one that seid itself refuses with better words
-	}
-	if _, err := netip.ParseAddr(host); err == nil {
+	// An address that is malformed is left to seid, which refuses it with better words.
+	host, _, malformed := net.SplitHostPort(address)
+	_, noIP := netip.ParseAddr(host)
+	if address == "" || malformed != nil || noIP == nil {
 		return nil, nil
 	}
 	if err := lookup(ctx, names, host); err != nil {

@@ -174,7 +174,7 @@ func TestF9_RetainedNodesBeyondReplicas_AreNotInTheServices(t *testing.T) {
 func TestF9_SameHostNameInTwoNamespaces_TheYoungerIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.Platform.Gateway.P2PDomain = "p2p.example"
-	other := w.Env.Namespace(t)
+	other := w.Namespace(t)
 	w.Watched = []string{other}
 	w.StartOperator()
 	elder := reached("rpc", 1)
