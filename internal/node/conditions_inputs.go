@@ -100,7 +100,8 @@ func (r *report) mountedKey() (verdict, bool) {
 	}
 	if mounted := document.Home.ConsensusAddress; mounted != reserved {
 		return no(v1alpha1.ReasonKeyChanged, fmt.Sprintf(
-			"the pod now has consensus key %s; this node has signed with %s, and seid is started with no other: put the old key back into Secret %s, or make a new SeiNode",
+			"the pod now has consensus key %s; this node has signed with %s, and seid is started with no other: "+
+				"put the old key back into Secret %s, or make a new SeiNode",
 			mounted, reserved, r.Node.Spec.SigningKeySecret())), true
 	}
 	was := conditions.Get(r.status.Conditions, v1alpha1.ConditionSigningKeyReady)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -30,13 +29,8 @@ type Names interface {
 // a name server that is away, would keep a node down that needs neither: the address is only told to
 // others. It announces the pod's own until its next start.
 func Announce(ctx context.Context, names Names, address string) (env []string, why error) {
-	if _, rest, ok := strings.Cut(address, "://"); ok {
-		address = rest
-	}
-	// An address that is malformed is left to seid, which refuses it with better words.
-	host, _, malformed := net.SplitHostPort(address)
-	_, noIP := netip.ParseAddr(host)
-	if address == "" || malformed != nil || noIP == nil {
+	host := nameIn(address)
+	if host == "" {
 		return nil, nil
 	}
 	if err := lookup(ctx, names, host); err != nil {
@@ -44,6 +38,19 @@ func Announce(ctx context.Context, names Names, address string) (env []string, w
 			fmt.Errorf("looking up the external address %s: %w", host, err)
 	}
 	return nil, nil
+}
+
+// nameIn is the host name of an address; empty when it has an IP instead, or is malformed. The
+// latter is left to seid, which refuses it with better words.
+func nameIn(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil || net.ParseIP(host) != nil {
+		return ""
+	}
+	return host
 }
 
 // lookup asks again when there was no answer. That there is no such name is one.
