@@ -1,6 +1,7 @@
 package objectstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ type Store interface {
 	// all of src was written: an error of src leaves nothing behind. Buckets take an object
 	// in a limited number of parts, so a large one needs large parts, and memory for them.
 	PutLarge(ctx context.Context, key, contentType string, src io.Reader, size int64) error
+	// PutNew is PutLarge for a small object that must not exist yet: the store itself refuses to
+	// replace one, with an error of KindExists. One that cannot says KindUnsupported.
+	PutNew(ctx context.Context, key, contentType string, src io.Reader) error
 	// Close releases the bucket.
 	Close() error
 }
@@ -83,6 +87,16 @@ func (b *Bucket) ReadAll(ctx context.Context, key string, limit int64) ([]byte, 
 		return nil, &Error{Kind: KindTooLarge, Bucket: b.address, Key: key, Op: "reading", Err: fmt.Errorf("more than %d bytes", limit)}
 	}
 	return data, nil
+}
+
+// PutAbsent writes an object if there is none, on the store's own condition. A store that knows no
+// such condition takes the object as Put does.
+func (b *Bucket) PutAbsent(ctx context.Context, key, contentType string, data []byte) error {
+	err := b.PutNew(ctx, key, contentType, bytes.NewReader(data))
+	if KindOf(err) != KindUnsupported {
+		return err
+	}
+	return b.Put(ctx, key, contentType, bytes.NewReader(data))
 }
 
 // Put is PutLarge for a source of a few hundred megabytes at most.

@@ -17,6 +17,10 @@ const (
 	KindUnavailable Kind = "Unavailable"
 	KindInvalid     Kind = "Invalid"
 	KindTooLarge    Kind = "TooLarge"
+	// KindExists: the object is there already and was not to be replaced.
+	KindExists Kind = "Exists"
+	// KindUnsupported: the store does not know what was asked of it.
+	KindUnsupported Kind = "Unsupported"
 	KindOther       Kind = "Other"
 )
 

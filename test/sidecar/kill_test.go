@@ -40,7 +40,7 @@ type step struct {
 // are run get more tries.
 func (s step) tries() int {
 	switch s.task {
-	case api.ExportGentx, api.StopSeid, api.MarkReady, api.MarkNotReady, api.SetGenesisPeers:
+	case api.ExportGentx, api.ExportGenesis, api.StopSeid, api.MarkReady, api.MarkNotReady, api.SetGenesisPeers:
 		return 12
 	}
 	return 1
@@ -187,6 +187,7 @@ func homeSteps(t *testing.T, n, live *node) []step {
 		{api.AssembleAndUploadGenesis, wire.AssembleAndUploadGenesis{AccountBalance: balance, Namespace: "ns", Nodes: []wire.NodeRef{{Name: n.name}}}},
 		{api.ConfigureGenesis, nil},
 		{api.ConfigureGenesis, wire.ConfigureGenesis{Genesis: genesis.Genesis, ExpectedGenesisHash: genesis.GenesisHash}},
+		{api.ExportGenesis, wire.ExportGenesis{ExpectedGenesisHash: genesis.GenesisHash}},
 		{api.ConfigApply, wire.ConfigApply{Mode: "full", Overrides: map[string]string{
 			"mempool.size": "4321", "network.rpc.listen_address": fmt.Sprintf("tcp://127.0.0.1:%d", n.rpcPort),
 		}}},

@@ -176,3 +176,19 @@ func TestBucket_GetFrom_ReadsTheRest(t *testing.T) {
 		}
 	}
 }
+
+func TestBucket_PutNew_NeverReplaces(t *testing.T) {
+	for _, name := range []string{"mem://", "file://" + t.TempDir()} {
+		b := open(t, name)
+		if err := b.PutAbsent(t.Context(), "a/genesis.json", "application/json", []byte("first")); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		err := b.PutAbsent(t.Context(), "a/genesis.json", "application/json", []byte("second"))
+		if objectstore.KindOf(err) != objectstore.KindExists {
+			t.Errorf("%s: the second write ends with %v", name, err)
+		}
+		if got, err := b.ReadAll(t.Context(), "a/genesis.json", 100); err != nil || string(got) != "first" {
+			t.Errorf("%s: the object is %q, %v", name, got, err)
+		}
+	}
+}

@@ -31,6 +31,10 @@ func kindOf(err error) objectstore.Kind {
 		return objectstore.KindDenied
 	case gcerrors.InvalidArgument:
 		return objectstore.KindInvalid
+	case gcerrors.FailedPrecondition, gcerrors.AlreadyExists:
+		return objectstore.KindExists
+	case gcerrors.Unimplemented:
+		return objectstore.KindUnsupported
 	case gcerrors.ResourceExhausted, gcerrors.DeadlineExceeded:
 		return objectstore.KindUnavailable
 	default:
@@ -39,6 +43,9 @@ func kindOf(err error) objectstore.Kind {
 		if strings.Contains(text, word) {
 			return objectstore.KindUnavailable
 		}
+	}
+	if strings.Contains(text, "NotImplemented") {
+		return objectstore.KindUnsupported
 	}
 	if strings.Contains(text, "AccessDenied") || strings.Contains(text, "AuthorizationFailure") {
 		return objectstore.KindDenied

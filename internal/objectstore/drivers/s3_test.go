@@ -23,6 +23,9 @@ type s3 struct {
 	objects map[string][]byte
 	parts   map[string][]byte
 	fail    string // an error code for every request
+	// conditions: what becomes of a write that must not replace anything; empty is refused
+	// when there is something.
+	conditions string
 }
 
 func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -55,6 +58,10 @@ func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.objects[key] = append(s.objects[key], s.parts[fmt.Sprint(i)]...)
 		}
 		_, _ = io.WriteString(w, `<CompleteMultipartUploadResult><Key>k</Key></CompleteMultipartUploadResult>`)
+	case r.Method == http.MethodPut && r.Header.Get("If-None-Match") != "" && s.conditions != "":
+		s3Error(w, 501, s.conditions)
+	case r.Method == http.MethodPut && r.Header.Get("If-None-Match") == "*" && s.objects[key] != nil:
+		s3Error(w, 412, "PreconditionFailed")
 	case r.Method == http.MethodPut:
 		s.objects[key] = payload(r, body)
 	case s.objects[key] == nil:
@@ -139,5 +146,25 @@ func TestS3_ErrorsAreToldApart(t *testing.T) {
 		if got := drivers.Classify(err); got == nil || got.Kind != tc.kind || got.Retryable() != tc.retryable || !strings.Contains(err.Error(), "[hint: ") {
 			t.Errorf("%s %s: %v is %+v, want %s", tc.bucket, tc.fail, err, got, tc.kind)
 		}
+	}
+}
+
+func TestS3_PutNew_IsACondition(t *testing.T) {
+	server, options := newS3(t)
+	b := open(t, "s3://snapshots"+options)
+	put := func(content string) error {
+		return b.PutAbsent(t.Context(), "demo/genesis.json", "application/json", []byte(content))
+	}
+	if err := put("first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := put("second"); objectstore.KindOf(err) != objectstore.KindExists || string(server.objects["demo/genesis.json"]) != "first" {
+		t.Errorf("the second write ends with %v and leaves %q", err, server.objects["demo/genesis.json"])
+	}
+	// A store that knows no conditions still takes objects.
+	server.conditions = "NotImplemented"
+	delete(server.objects, "demo/genesis.json")
+	if err := put("third"); err != nil || string(server.objects["demo/genesis.json"]) != "third" {
+		t.Errorf("the write without conditions ends with %v and leaves %q", err, server.objects["demo/genesis.json"])
 	}
 }

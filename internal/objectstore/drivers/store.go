@@ -110,12 +110,21 @@ func partSize(size int64) int {
 
 // PutLarge implements objectstore.Store.
 func (s *store) PutLarge(ctx context.Context, key, contentType string, src io.Reader, size int64) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	options := &blob.WriterOptions{ContentType: contentType, MaxConcurrency: 2, BufferSize: partSize(size)}
 	if options.BufferSize > smallPart {
 		options.MaxConcurrency = 1
 	}
+	return s.write(ctx, key, src, options)
+}
+
+// PutNew implements objectstore.Store.
+func (s *store) PutNew(ctx context.Context, key, contentType string, src io.Reader) error {
+	return s.write(ctx, key, src, &blob.WriterOptions{ContentType: contentType, IfNotExist: true})
+}
+
+func (s *store) write(ctx context.Context, key string, src io.Reader, options *blob.WriterOptions) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	w, err := s.blob.NewWriter(ctx, key, options)
 	if err != nil {
 		return s.failed(key, "writing", err)

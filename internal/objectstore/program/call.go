@@ -13,6 +13,8 @@ const (
 	opList = "list"
 	opGet  = "get"
 	opPut  = "put"
+	// opPutNew writes an object that must not exist yet.
+	opPutNew = "put-new"
 )
 
 // call is what a process is asked to do. Addresses may carry credentials, so that it is no

@@ -39,6 +39,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return bucket.List(ctx, c.Key, func(o objectstore.Object) error { return lines.Encode(o) })
 	case opGet:
 		return get(ctx, bucket, c, out)
+	case opPutNew:
+		return bucket.PutNew(ctx, c.Key, c.ContentType, httputil.NewChunkedReader(input))
 	case opPut:
 		return bucket.PutLarge(ctx, c.Key, c.ContentType, httputil.NewChunkedReader(input), c.Size)
 	}

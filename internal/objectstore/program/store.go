@@ -115,7 +115,16 @@ func (c *content) Close() error {
 
 // PutLarge implements objectstore.Store.
 func (s *store) PutLarge(ctx context.Context, key, contentType string, src io.Reader, size int64) error {
-	p, err := s.start(ctx, call{Op: opPut, Key: key, ContentType: contentType, Size: size})
+	return s.put(ctx, call{Op: opPut, Key: key, ContentType: contentType, Size: size}, src)
+}
+
+// PutNew implements objectstore.Store.
+func (s *store) PutNew(ctx context.Context, key, contentType string, src io.Reader) error {
+	return s.put(ctx, call{Op: opPutNew, Key: key, ContentType: contentType}, src)
+}
+
+func (s *store) put(ctx context.Context, c call, src io.Reader) error {
+	p, err := s.start(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -126,7 +135,7 @@ func (s *store) PutLarge(ctx context.Context, key, contentType string, src io.Re
 	}
 	err = p.wait()
 	if from.err != nil && ctx.Err() == nil {
-		return &objectstore.Error{Kind: objectstore.KindOther, Bucket: objectstore.WithoutQuery(s.address), Key: key, Op: "writing", Err: from.err}
+		return &objectstore.Error{Kind: objectstore.KindOther, Bucket: objectstore.WithoutQuery(s.address), Key: c.Key, Op: "writing", Err: from.err}
 	}
 	return err
 }

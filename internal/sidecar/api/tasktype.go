@@ -26,6 +26,7 @@ const (
 	AssembleGenesis          TaskType = "assemble-genesis"
 	UploadGenesisArtifacts   TaskType = "upload-genesis-artifacts"
 	AssembleAndUploadGenesis TaskType = "assemble-and-upload-genesis"
+	ExportGenesis            TaskType = "export-genesis"
 	SetGenesisPeers          TaskType = "set-genesis-peers"
 	GovVote                  TaskType = "gov-vote"
 	GovSoftwareUpgrade       TaskType = "gov-software-upgrade"

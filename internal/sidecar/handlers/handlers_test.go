@@ -21,7 +21,7 @@ func TestAll_HasEveryTaskTypeOnceButThoseOfTheGate(t *testing.T) {
 		api.SnapshotRestore, api.SnapshotUpload, api.SnapshotUploadOnce, api.ConfigureGenesis, api.ConfigApply, api.ConfigPatch, api.ConfigValidate,
 		api.ConfigReload, api.ConfigureStateSync, api.StopSeid, api.RestartSeid, api.ResetData, api.AwaitCondition,
 		api.GenerateIdentity, api.GenerateGentx, api.ExportGentx, api.AssembleGenesis, api.UploadGenesisArtifacts,
-		api.AssembleAndUploadGenesis, api.SetGenesisPeers, api.GovVote, api.GovSoftwareUpgrade, api.GovParamChange, api.ResultExport,
+		api.AssembleAndUploadGenesis, api.ExportGenesis, api.SetGenesisPeers, api.GovVote, api.GovSoftwareUpgrade, api.GovParamChange, api.ResultExport,
 	}
 	slices.Sort(want)
 	all, _ := handlers.All(handlers.Config{Home: t.TempDir(), ChainID: "test-1", Registry: prometheus.NewRegistry()})

@@ -12,9 +12,10 @@ import (
 
 // since is the level from which on a parameter is known.
 var since = map[api.TaskType]map[string]int{
-	api.ConfigApply: {"configHash": api.LevelNode},
-	api.MarkReady:   {"expect": api.LevelNode, "permission": api.LevelNode},
-	api.RestartSeid: {"farewell": api.LevelFarewell, "configHash": api.LevelNode},
+	api.AssembleAndUploadGenesis: {"expectedGenesisHash": api.LevelGenesis},
+	api.ConfigApply:              {"configHash": api.LevelNode},
+	api.MarkReady:                {"expect": api.LevelNode, "permission": api.LevelNode},
+	api.RestartSeid:              {"farewell": api.LevelFarewell, "configHash": api.LevelNode},
 }
 
 // atLevel is the API as a sidecar of the node's level serves it.

@@ -177,6 +177,8 @@ type AssembleAndUploadGenesis struct {
 	Accounts       []Account                  `json:"accounts,omitempty"`
 	Overrides      map[string]json.RawMessage `json:"overrides,omitempty"`
 	GenesisTime    string                     `json:"genesisTime,omitempty"`
+	// ExpectedGenesisHash keeps a genesis with another hash from being published.
+	ExpectedGenesisHash string `json:"expectedGenesisHash,omitempty"`
 }
 
 // Validate checks what can be checked without the node.
@@ -196,7 +198,7 @@ func (p *AssembleAndUploadGenesis) Validate() error {
 		seen[n.Name] = true
 	}
 	return first(coins("accountBalance", p.AccountBalance), matches("namespace", p.Namespace, namePattern, "a namespace"),
-		accountsValid(p.Accounts), overridesValid(p.Overrides), genesisTime(p.GenesisTime))
+		accountsValid(p.Accounts), overridesValid(p.Overrides), genesisTime(p.GenesisTime), sha256Hex("expectedGenesisHash", p.ExpectedGenesisHash))
 }
 
 // UploadedGenesis is the result of assemble-and-upload-genesis.
@@ -223,6 +225,25 @@ type ConfiguredGenesis struct {
 	GenesisHash string `json:"genesisHash"`
 	// Source is embedded, inline or the object's address.
 	Source string `json:"source"`
+}
+
+// ExportGenesis asks for the genesis file of this node.
+type ExportGenesis struct {
+	// ExpectedGenesisHash is the hash the file must have; empty means any.
+	ExpectedGenesisHash string `json:"expectedGenesisHash,omitempty"`
+}
+
+// Validate checks what can be checked without the node.
+func (p *ExportGenesis) Validate() error {
+	return sha256Hex("expectedGenesisHash", p.ExpectedGenesisHash)
+}
+
+// ExportedGenesis is the result of export-genesis.
+type ExportedGenesis struct {
+	// Genesis is the file, compressed by gzip, in base64: what configure-genesis takes.
+	Genesis string `json:"genesis"`
+	// GenesisHash is the SHA-256 of the file in hex.
+	GenesisHash string `json:"genesisHash"`
 }
 
 // SetGenesisPeers asks to connect the validators of a ceremony to each other.

@@ -1,7 +1,6 @@
 package genesis
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +29,7 @@ type identity struct {
 }
 
 // uploadArtifacts puts this node's gentx and node id into the bucket. Uploading
-// again overwrites with the same bytes.
+// again overwrites with the same bytes, until the genesis is published.
 func (t *Tasks) uploadArtifacts(ctx context.Context, _ engine.Task, p wire.UploadGenesisArtifacts) (any, error) {
 	gentx, err := t.readGentx()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,11 +49,15 @@ func (t *Tasks) uploadArtifacts(ctx context.Context, _ engine.Task, p wire.Uploa
 		return nil, err
 	}
 	defer func() { _ = bucket.Close() }()
-	if err := bucket.Put(ctx, t.key(p.NodeName+"/gentx.json"), "application/json", bytes.NewReader(gentx.Gentx)); err != nil {
-		return nil, node.BucketError(err)
+	published, err := t.published(ctx, bucket)
+	if err != nil {
+		return nil, err
 	}
-	if err := bucket.Put(ctx, t.key(p.NodeName+"/identity.json"), "application/json", bytes.NewReader(encoded)); err != nil {
-		return nil, node.BucketError(err)
+	if err := t.putArtifact(ctx, bucket, p.NodeName+"/gentx.json", gentx.Gentx, published != ""); err != nil {
+		return nil, err
+	}
+	if err := t.putArtifact(ctx, bucket, p.NodeName+"/identity.json", encoded, published != ""); err != nil {
+		return nil, err
 	}
 	return nil, t.Node.Mark(uploadMark)
 }

@@ -1,15 +1,13 @@
 package genesis
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 
-	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
@@ -94,7 +92,8 @@ func readHashed(file string) ([]byte, string, error) {
 
 // assembleAndUpload builds the genesis from what the validators uploaded. The
 // genesis goes up before the peers, and both are the same however often this
-// runs, so nodes that poll the bucket never see two truths.
+// runs, so nodes that poll the bucket never see two truths. Another genesis
+// that is there already stays.
 func (t *Tasks) assembleAndUpload(ctx context.Context, task engine.Task, p wire.AssembleAndUploadGenesis) (any, error) {
 	bucket, err := node.Bucket(ctx, t.Node.GenesisBucket, "genesis bucket")
 	if err != nil {
@@ -121,26 +120,14 @@ func (t *Tasks) assembleAndUpload(ctx context.Context, task engine.Task, p wire.
 	if err != nil {
 		return nil, err
 	}
-	if err := t.uploadGenesis(ctx, bucket, data, peers); err != nil {
+	if want := strings.ToLower(p.ExpectedGenesisHash); want != "" && want != hash {
+		return nil, api.Terminal(api.CodeIntegrity, fmt.Errorf("the validators' uploads make a genesis with SHA-256 %s, expected %s", hash, want)).
+			WithHint("another chain of this id may use the same bucket; nothing was published")
+	}
+	if err := t.publish(ctx, bucket, data, peers); err != nil {
 		return nil, err
 	}
 	return wire.UploadedGenesis{GenesisHash: hash, Warnings: warnings(plan)}, t.Node.Mark(assembleMark)
-}
-
-func (t *Tasks) uploadGenesis(ctx context.Context, bucket *objectstore.Bucket, data []byte, peers []string) error {
-	list, err := json.Marshal(peers)
-	if err != nil {
-		return fmt.Errorf("encoding the peers: %w", err)
-	}
-	for _, object := range []struct {
-		name string
-		data []byte
-	}{{"genesis.json", data}, {"peers.json", list}} {
-		if err := bucket.Put(ctx, t.key(object.name), "application/json", bytes.NewReader(object.data)); err != nil {
-			return node.BucketError(err)
-		}
-	}
-	return nil
 }
 
 func (t *Tasks) key(name string) string { return t.Node.ChainID + "/" + name }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -202,6 +203,25 @@ func topLevelString(dec *json.Decoder, key string) (string, error) {
 		return "", fmt.Errorf("there is no %s", key)
 	}
 	return found, nil
+}
+
+// exportGenesis hands out the genesis this node has, so that others can be given the same.
+func (t *Tasks) exportGenesis(_ context.Context, _ engine.Task, p wire.ExportGenesis) (any, error) {
+	data, hash, err := readHashed(t.Node.Home.Genesis())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, api.Terminal(api.CodePrecondition, err).WithHint("run configure-genesis first")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if want := strings.ToLower(p.ExpectedGenesisHash); want != "" && want != hash {
+		return nil, api.Terminal(api.CodePrecondition, fmt.Errorf("the genesis of this node has SHA-256 %s, not %s", hash, want))
+	}
+	packed, err := packGenesis(data)
+	if err != nil {
+		return nil, err
+	}
+	return wire.ExportedGenesis{Genesis: packed, GenesisHash: hash}, nil
 }
 
 func packGenesis(data []byte) (string, error) {

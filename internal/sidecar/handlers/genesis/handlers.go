@@ -36,6 +36,7 @@ func (t *Tasks) Handlers() []engine.Handler {
 		node.Handler(api.AssembleGenesis, configOnly, t.assemble),
 		node.Handler(api.AssembleAndUploadGenesis, configOnly, t.assembleAndUpload),
 		node.Handler(api.ConfigureGenesis, configOnly, t.configure),
+		node.Handler(api.ExportGenesis, configOnly, t.exportGenesis),
 		node.Handler(api.SetGenesisPeers, configOnly, t.setPeers),
 	}
 }
