@@ -186,6 +186,8 @@ const (
 	ReasonCeremonyNotStarted  = "NotStarted"
 	ReasonCeremonyInProgress  = "InProgress"
 	ReasonCeremonyFailed      = "CeremonyFailed"
+	ReasonGenesisConflict     = "GenesisConflict"
+	ReasonNotInGenesis        = "NotInGenesis"
 	ReasonRollingOut          = "RollingOut"
 	ReasonRolloutNotStarted   = "NotStarted"
 	ReasonRolloutComplete     = "RolloutComplete"

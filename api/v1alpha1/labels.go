@@ -69,12 +69,19 @@ const (
 	// AnnotationGenesisInBucket marks a ConfigMap that only vouches for the hash:
 	// the file is too large for it and lies in the genesis bucket.
 	AnnotationGenesisInBucket = "sei.io/genesis-in-bucket"
+	// AnnotationGenesisValidators are the consensus addresses of the chain's first
+	// validators, separated by commas.
+	AnnotationGenesisValidators = "sei.io/genesis-validators"
 )
 
 // AnnotationApplied on a fleet's node identifies the spec and the metadata that the
 // fleet gave it last. It tells a hand's edit from the fleet's own change, and what the
 // fleet once set from what others did.
 const AnnotationApplied = "sei.io/applied"
+
+// AnnotationDeploymentUID on what a fleet with deletionPolicy Retain has made is the UID of
+// that fleet. Such objects have no owner reference.
+const AnnotationDeploymentUID = "sei.io/nodedeployment-uid"
 
 // Data keys of the Secrets a node refers to.
 const (

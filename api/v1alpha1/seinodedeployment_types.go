@@ -9,6 +9,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.genesis) || has(self.template.spec.validator)",message="genesis needs a validator template: set template.spec.validator"
 // +kubebuilder:validation:XValidation:rule="!has(self.genesis) || self.genesis.chainId == self.template.spec.chainId",message="genesis.chainId and template.spec.chainId must be the same chain"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.genesis) || (has(self.genesis) && self.genesis == oldSelf.genesis)",message="genesis can be neither changed nor removed: the chain exists; make a new SeiNodeDeployment with another chainId"
+// +kubebuilder:validation:XValidation:rule="has(oldSelf.genesis) || !has(self.genesis)",message="genesis cannot be added later: the nodes run without it, and a ceremony needs new ones; make a new SeiNodeDeployment"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.genesis) || !has(self.genesis) || self.replicas == oldSelf.replicas",message="replicas cannot change while a genesis is set: each validator of the ceremony is part of the chain"
 // +kubebuilder:validation:XValidation:rule="!has(self.template.spec.validator) || !has(self.template.spec.validator.signingKey) || self.replicas == 1 || self.template.spec.validator.signingKey.secret.secretName.contains('$(ORDINAL)')",message="a signing key without $(ORDINAL) demands replicas: 1, or two nodes would sign with the same key: give every validator a Secret of its own, and put $(ORDINAL) into template.spec.validator.signingKey.secret.secretName"
 // +kubebuilder:validation:XValidation:rule="!has(self.template.spec.validator) || !has(self.template.spec.validator.nodeKey) || self.replicas == 1 || self.template.spec.validator.nodeKey.secret.secretName.contains('$(ORDINAL)')",message="a node key without $(ORDINAL) demands replicas: 1, or two nodes would have the same identity: put $(ORDINAL) into template.spec.validator.nodeKey.secret.secretName"
@@ -41,7 +42,7 @@ type SeiNodeDeploymentSpec struct {
 	// +optional
 	DeletionPolicy VolumeDeletionPolicy `json:"deletionPolicy,omitempty"`
 	// genesis starts a new chain with the fleet's validators. It can be
-	// neither changed nor removed.
+	// neither added later, nor changed, nor removed.
 	// +optional
 	Genesis *GenesisCeremony `json:"genesis,omitempty"`
 	// networking publishes the fleet. Absent keeps it private; {} publishes http.

@@ -50,6 +50,8 @@ const (
 	CeremonyComplete  Reason = "CeremonyComplete"
 	CeremonyFailed    Reason = "CeremonyFailed"
 	GenesisWarning    Reason = "GenesisWarning"
+	GenesisConflict   Reason = "GenesisConflict"
+	NotInGenesis      Reason = "NotInGenesis"
 )
 
 // Entry describes a reason.
@@ -120,6 +122,10 @@ func Catalogue() []Entry {
 		{CeremonyComplete, normal, "MakeGenesis", "ConfigMap", "The genesis of the fleet's chain is there; the note says where, and its hash."},
 		{CeremonyFailed, warning, "AwaitGenesis", "", "The genesis could not be made; the note names the validator and why. The ceremony is tried again."},
 		{GenesisWarning, warning, "CheckGenesis", "", "The genesis is valid, but the chain may not do what was meant; the note says why."},
+		{GenesisConflict, warning, "CompareGenesis", "", "Something else stands in the place of the ConfigMap with the chain's genesis. " +
+			"It is left alone, and the note says what to do."},
+		{NotInGenesis, warning, "CompareKeys", "", "A validator of the fleet has a consensus key that is not in the chain's genesis: the one it replaces is lost. " +
+			"The note names both."},
 		{NodesRetained, normal, "RetainNodes", "", "The fleet was deleted with `deletionPolicy: Retain`; its nodes run on."},
 	}
 }

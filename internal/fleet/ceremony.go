@@ -20,13 +20,14 @@ const (
 	TaskAssembleGenesis = "assemble-genesis"
 	TaskPublishGenesis  = "publish-genesis"
 	TaskStoreGenesis    = "store-genesis"
+	TaskRestoreGenesis  = "restore-genesis"
 )
 
 // Reasons of a fleet's plans. They are part of what users see.
 const (
 	ReasonGenesisCeremony = "GenesisCeremony"
 	// ReasonGenesisMissing: the ConfigMap of a finished ceremony was deleted, and
-	// the same genesis is asked for again.
+	// is restored from a node.
 	ReasonGenesisMissing = "GenesisMissing"
 )
 
@@ -47,6 +48,9 @@ const (
 	CeremonyPutOff
 	// CeremonyDone: the chain has its genesis.
 	CeremonyDone
+	// CeremonyConflict: the chain has its genesis, and something else stands in the
+	// place of its ConfigMap; Message says what.
+	CeremonyConflict
 )
 
 // Ceremony is what to do about a fleet's genesis.
@@ -60,6 +64,14 @@ type Ceremony struct {
 	Found *corev1.ConfigMap
 }
 
+// validators are the consensus addresses in the chain's genesis; nil when nobody can tell.
+func (c Ceremony) validators() []string {
+	if c.State != CeremonyDone || c.Found == nil {
+		return nil
+	}
+	return GenesisValidators(c.Found)
+}
+
 // retryCeremonyAfter is how long a failed ceremony is left alone before it is tried
 // again by itself.
 const retryCeremonyAfter = 5 * time.Minute
@@ -67,31 +79,93 @@ const retryCeremonyAfter = 5 * time.Minute
 // defaultCeremonyDuration is how long a ceremony may take.
 const defaultCeremonyDuration = 15 * time.Minute
 
-// DecideCeremony chooses what to do about the fleet's genesis. genesis are the
-// ConfigMaps of the namespace with a genesis of the fleet's chain. A ceremony that is
+// CeremonyFacts is what a fleet's namespace knows of the fleet's chain.
+type CeremonyFacts struct {
+	// Genesis are the ConfigMaps with a genesis of the chain.
+	Genesis []corev1.ConfigMap
+	// Founders are the fleets that ask to start the chain, the fleet itself among them.
+	Founders []v1alpha1.SeiNodeDeployment
+}
+
+// DecideCeremony chooses what to do about the fleet's genesis. A ceremony that is
 // complete is never run again: its hash is in status, or else in the ConfigMap.
-func DecideCeremony(snd *v1alpha1.SeiNodeDeployment, genesis []corev1.ConfigMap, now time.Time) Ceremony {
-	spec, active := snd.Spec.Genesis, snd.Status.Plan
-	if spec == nil {
+func DecideCeremony(snd *v1alpha1.SeiNodeDeployment, seen CeremonyFacts, now time.Time) Ceremony {
+	if snd.Spec.Genesis == nil {
 		return Ceremony{State: CeremonyNone}
 	}
-	own, other := ownGenesis(snd, genesis)
-	running := active != nil && active.Phase == v1alpha1.PlanActive
+	own, other := ownGenesis(snd, seen.Genesis)
+	if snd.Status.GenesisHash != "" {
+		return afterCeremony(snd, own, now)
+	}
+	if problem := ceremonyProblem(snd, own, other, seen.Founders); problem != "" {
+		return Ceremony{State: CeremonyBlocked, Message: problem}
+	}
 	switch {
-	case running:
+	case isActive(snd.Status.Plan):
 		return Ceremony{State: CeremonyRunning}
 	case own != nil:
 		return Ceremony{State: CeremonyDone, Found: own}
-	case snd.Status.GenesisHash != "":
-		return again(snd, ReasonGenesisMissing, now)
-	case other != nil:
-		return Ceremony{State: CeremonyBlocked, Message: fmt.Sprintf(
-			"ConfigMap %s holds a genesis of chain %s already, and nodes would find that one: delete it, or choose another chainId", other.Name, spec.ChainID)}
 	}
-	if err := CheckGenesis(spec); err != nil {
+	if err := CheckGenesis(snd.Spec.Genesis); err != nil {
 		return Ceremony{State: CeremonyBlocked, Message: err.Error() + ". The genesis of a fleet cannot change: delete the fleet and make it anew"}
 	}
 	return again(snd, ReasonGenesisCeremony, now)
+}
+
+// afterCeremony sees to the ConfigMap of a chain that exists: another genesis in its place is
+// named and left alone, and a lost one is restored.
+func afterCeremony(snd *v1alpha1.SeiNodeDeployment, own *corev1.ConfigMap, now time.Time) Ceremony {
+	if own != nil {
+		if problem := GenesisProblem(snd, own, snd.Status.GenesisHash); problem != "" {
+			return Ceremony{State: CeremonyConflict, Message: problem}
+		}
+		if !isActive(snd.Status.Plan) {
+			return Ceremony{State: CeremonyDone, Found: own}
+		}
+	}
+	if isActive(snd.Status.Plan) {
+		return Ceremony{State: CeremonyRunning}
+	}
+	return again(snd, ReasonGenesisMissing, now)
+}
+
+func isActive(p *v1alpha1.TaskPlan) bool { return p != nil && p.Phase == v1alpha1.PlanActive }
+
+// ceremonyProblem says why a chain that has no genesis yet cannot get one from this fleet.
+func ceremonyProblem(snd *v1alpha1.SeiNodeDeployment, own, other *corev1.ConfigMap, founders []v1alpha1.SeiNodeDeployment) string {
+	chain := snd.Spec.Genesis.ChainID
+	if own != nil {
+		return GenesisProblem(snd, own, "")
+	}
+	if other != nil {
+		return fmt.Sprintf("ConfigMap %s holds a genesis of chain %s already, and nodes would find that one: delete it, or choose another chainId", other.Name, chain)
+	}
+	if first := founder(snd, founders); first != snd.Name {
+		return fmt.Sprintf("SeiNodeDeployment %s starts chain %s already: delete one of the two fleets, or choose another chainId", first, chain)
+	}
+	return ""
+}
+
+// founder is the name of the fleet that may start the chain: the one that has done so, else the
+// oldest, else the first by name. All fleets come to the same answer, whoever is asked first.
+func founder(snd *v1alpha1.SeiNodeDeployment, founders []v1alpha1.SeiNodeDeployment) string {
+	first := snd
+	for i := range founders {
+		if f := &founders[i]; f.DeletionTimestamp == nil && f.UID != snd.UID && precedes(f, first) {
+			first = f
+		}
+	}
+	return first.Name
+}
+
+func precedes(a, b *v1alpha1.SeiNodeDeployment) bool {
+	if begun := a.Status.GenesisHash != ""; begun != (b.Status.GenesisHash != "") {
+		return begun
+	}
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return a.Name < b.Name
 }
 
 // again is a plan that is due, or put off because one has just failed.
@@ -108,11 +182,12 @@ func again(snd *v1alpha1.SeiNodeDeployment, reason string, now time.Time) Ceremo
 	return Ceremony{State: CeremonyPutOff, Reason: reason, RetryIn: left}
 }
 
+// ownGenesis is the ConfigMap under the fleet's own name, and the first of those under another.
 func ownGenesis(snd *v1alpha1.SeiNodeDeployment, genesis []corev1.ConfigMap) (own, other *corev1.ConfigMap) {
 	for i := range genesis {
 		c := &genesis[i]
 		switch {
-		case c.Name == GenesisName(snd.Name) && c.Annotations[v1alpha1.AnnotationGenesisHash] != "":
+		case c.Name == GenesisName(snd.Name):
 			own = c
 		case other == nil || c.Name < other.Name:
 			other = c
@@ -121,17 +196,23 @@ func ownGenesis(snd *v1alpha1.SeiNodeDeployment, genesis []corev1.ConfigMap) (ow
 	return own, other
 }
 
-// NewCeremony makes the plan of a ceremony. The whole of it has one deadline.
+// NewCeremony makes the plan of a ceremony, or the one that restores its result. The whole of it
+// has one deadline.
 func NewCeremony(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, reason string, now time.Time) *v1alpha1.TaskPlan {
-	tasks := []string{TaskCollectGentxs, TaskAssembleGenesis}
-	if cfg.Buckets.Genesis != "" {
-		tasks = append(tasks, TaskPublishGenesis)
-	}
-	p := plan.New(plan.Spec{
+	spec := plan.Spec{
 		Reason:  reason,
 		Message: fmt.Sprintf("making the genesis of %s with %d validators", snd.Spec.Genesis.ChainID, snd.Spec.Replicas),
-		Tasks:   append(tasks, TaskStoreGenesis),
-	}, now)
+		Tasks:   []string{TaskCollectGentxs, TaskAssembleGenesis},
+	}
+	if cfg.Buckets.Genesis != "" {
+		spec.Tasks = append(spec.Tasks, TaskPublishGenesis)
+	}
+	spec.Tasks = append(spec.Tasks, TaskStoreGenesis)
+	if reason == ReasonGenesisMissing {
+		spec.Message = fmt.Sprintf("restoring the genesis of %s from a node", snd.Spec.Genesis.ChainID)
+		spec.Tasks = []string{TaskRestoreGenesis}
+	}
+	p := plan.New(spec, now)
 	BoundCeremony(snd, p, now)
 	return p
 }

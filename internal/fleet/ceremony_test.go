@@ -61,7 +61,7 @@ func TestCheckGenesis_NamesTheFieldAndTheMistake(t *testing.T) {
 func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	genesis := func(name string) []corev1.ConfigMap {
-		return []corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{v1alpha1.AnnotationGenesisHash: "ab"}}}}
+		return []corev1.ConfigMap{*storedGenesis(name, "{}", nil)}
 	}
 	failed := func(ago time.Duration) *v1alpha1.PlanSummary {
 		return &v1alpha1.PlanSummary{Outcome: v1alpha1.OutcomeFailed, FinishedAt: metav1.NewTime(now.Add(-ago))}
@@ -75,7 +75,7 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 		"no genesis asked for": {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Genesis = nil }, nil, fleet.CeremonyNone, ""},
 		"new fleet":            {func(*v1alpha1.SeiNodeDeployment) {}, nil, fleet.CeremonyDue, fleet.ReasonGenesisCeremony},
 		"running":              {func(s *v1alpha1.SeiNodeDeployment) { s.Status.Plan = &v1alpha1.TaskPlan{Phase: v1alpha1.PlanActive} }, nil, fleet.CeremonyRunning, ""},
-		"done":                 {func(s *v1alpha1.SeiNodeDeployment) { s.Status.GenesisHash = "ab" }, genesis("val-genesis"), fleet.CeremonyDone, ""},
+		"done":                 {func(s *v1alpha1.SeiNodeDeployment) { s.Status.GenesisHash = hashOf("{}") }, genesis("val-genesis"), fleet.CeremonyDone, ""},
 		"left by an earlier":   {func(*v1alpha1.SeiNodeDeployment) {}, genesis("val-genesis"), fleet.CeremonyDone, ""},
 		"another fleet's":      {func(*v1alpha1.SeiNodeDeployment) {}, genesis("other-genesis"), fleet.CeremonyBlocked, ""},
 		"ours by name, without a hash": {
@@ -84,7 +84,7 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 		"done, lost": {func(s *v1alpha1.SeiNodeDeployment) { s.Status.GenesisHash = "ab" }, nil, fleet.CeremonyDue, fleet.ReasonGenesisMissing},
 		"bad input":  {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Genesis.AccountBalance = "0usei" }, nil, fleet.CeremonyBlocked, ""},
 		"bad input, but done": {func(s *v1alpha1.SeiNodeDeployment) {
-			s.Spec.Genesis.AccountBalance, s.Status.GenesisHash = "0usei", "ab"
+			s.Spec.Genesis.AccountBalance, s.Status.GenesisHash = "0usei", hashOf("{}")
 		}, genesis("val-genesis"), fleet.CeremonyDone, ""},
 		"failed just now": {func(s *v1alpha1.SeiNodeDeployment) { s.Status.LastPlan = failed(time.Minute) }, nil, fleet.CeremonyPutOff, fleet.ReasonGenesisCeremony},
 		"failed long ago": {func(s *v1alpha1.SeiNodeDeployment) { s.Status.LastPlan = failed(time.Hour) }, nil, fleet.CeremonyDue, fleet.ReasonGenesisCeremony},
@@ -101,7 +101,7 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			snd := genesisFleet()
 			tc.change(snd)
-			got := fleet.DecideCeremony(snd, tc.genesis, now)
+			got := fleet.DecideCeremony(snd, fleet.CeremonyFacts{Genesis: tc.genesis}, now)
 			if got.State != tc.want || got.Reason != tc.reason || (got.State == fleet.CeremonyBlocked) != (got.Message != "") {
 				t.Errorf("%+v", got)
 			}

@@ -43,6 +43,7 @@ func Target(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) 
 		v1alpha1.LabelRole:              c.Spec.Role(),
 	})
 	maps.Copy(c.Annotations, template.Metadata.Annotations)
+	maps.Copy(c.Annotations, ownerAnnotations(snd))
 	if retry := snd.Annotations[v1alpha1.AnnotationRetry]; retry != "" {
 		c.Annotations[v1alpha1.AnnotationRetry] = retry
 	}
@@ -177,7 +178,7 @@ func (c Child) SameSpec(live *v1alpha1.SeiNodeSpec) (bool, error) {
 // Same reports whether a live node is as wanted. Labels and annotations of others do
 // not matter.
 func (c Child) Same(live *v1alpha1.SeiNode, owner *v1alpha1.SeiNodeDeployment) (bool, error) {
-	if !metav1.IsControlledBy(live, owner) || !holds(live.Labels, c.Labels) || !holds(live.Annotations, c.Annotations) {
+	if !ownedAsWanted(owner, live) || !holds(live.Labels, c.Labels) || !holds(live.Annotations, c.Annotations) {
 		return false, nil
 	}
 	return c.SameSpec(&live.Spec)
@@ -204,7 +205,9 @@ func (c Child) Object(owner *v1alpha1.SeiNodeDeployment) (*unstructured.Unstruct
 	obj.SetName(c.Name)
 	obj.SetLabels(c.Labels)
 	obj.SetAnnotations(c.Annotations)
-	obj.SetOwnerReferences([]metav1.OwnerReference{*OwnerReference(owner)})
+	if !Retains(owner) {
+		obj.SetOwnerReferences([]metav1.OwnerReference{*OwnerReference(owner)})
+	}
 	obj.Object["spec"] = map[string]any(spec)
 	return obj, nil
 }

@@ -70,6 +70,8 @@ func (s *report) allInSync() answer {
 	switch {
 	case len(missing) == 0:
 		return answer{false, v1alpha1.ReasonPaused, message}
+	case slices.ContainsFunc(s.nodes, func(n Node) bool { return n.NotInGenesis != "" }):
+		return answer{false, v1alpha1.ReasonNotInGenesis, message}
 	case len(s.troubles()) > 0:
 		return answer{false, v1alpha1.ReasonNodesFailed, message}
 	case slices.ContainsFunc(s.members, isComingUp):
@@ -94,7 +96,7 @@ func (s *report) stopped() int {
 func (s *report) troubles() []string {
 	var found []string
 	for i, n := range s.nodes {
-		if s.members[i].Foreign != "" || n.Failed != "" {
+		if s.members[i].Foreign != "" || n.Failed != "" || n.NotInGenesis != "" {
 			found = append(found, n.Name+": "+n.Why)
 		}
 	}

@@ -57,6 +57,8 @@ func (s *report) ceremonyComplete(set conditions.Setter) {
 	switch {
 	case s.snd.Spec.Genesis == nil:
 		set.False(conditionType, v1alpha1.ReasonNotApplicable, "")
+	case s.ceremony.State == CeremonyConflict:
+		set.True(conditionType, v1alpha1.ReasonGenesisConflict, s.ceremony.Message)
 	case status.GenesisHash != "":
 		set.True(conditionType, v1alpha1.ReasonCeremonyComplete,
 			fmt.Sprintf("the genesis of %s is in ConfigMap %s, SHA-256 %s", s.snd.Spec.Genesis.ChainID, status.GenesisConfigMap, status.GenesisHash))

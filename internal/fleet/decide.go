@@ -25,7 +25,11 @@ func Decide(o *Observation, cfg *platform.Config) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	d := Decision{TargetHash: hash, Ceremony: DecideCeremony(o.Fleet, o.Genesis, o.Now), Nodes: make([]Node, 0, len(o.Members))}
+	d := Decision{
+		TargetHash: hash, Nodes: make([]Node, 0, len(o.Members)),
+		Ceremony: DecideCeremony(o.Fleet, CeremonyFacts{Genesis: o.Genesis, Founders: o.Founders}, o.Now),
+	}
+	validators := d.Ceremony.validators()
 	for i := range o.Members {
 		m := &o.Members[i]
 		rolled, err := m.rolled()
@@ -33,7 +37,7 @@ func Decide(o *Observation, cfg *platform.Config) (Decision, error) {
 			return Decision{}, err
 		}
 		d.Changes = append(d.Changes, rolled...)
-		d.Nodes = append(d.Nodes, judge(o, m, len(rolled) == 0))
+		d.Nodes = append(d.Nodes, judge(o, m, len(rolled) == 0).outside(NotInGenesis(m.own(), validators)))
 	}
 	slices.Sort(d.Changes)
 	d.Changes = slices.Compact(d.Changes)
@@ -67,7 +71,7 @@ func judge(o *Observation, m *Member, current bool) Node {
 func (d *Decision) Judge(o *Observation, after []Member) []Node {
 	nodes := make([]Node, 0, len(after))
 	for i := range after {
-		nodes = append(nodes, judge(o, &after[i], d.Nodes[i].Current || after[i].Moved))
+		nodes = append(nodes, judge(o, &after[i], d.Nodes[i].Current || after[i].Moved).outside(d.Nodes[i].NotInGenesis))
 	}
 	return nodes
 }

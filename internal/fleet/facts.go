@@ -9,9 +9,11 @@ import (
 // Facts is what a fleet reads of a node's status. Of two states of a node with equal facts a
 // fleet makes the same, so that the change from one to the other need not wake it up.
 type Facts struct {
-	node       Node
-	phase      v1alpha1.SeiNodePhase
-	image      string
+	node  Node
+	phase v1alpha1.SeiNodePhase
+	image string
+	// address is the consensus key of a validator, which is compared with the genesis.
+	address    string
 	readySince int64
 	step       string
 }
@@ -20,7 +22,7 @@ type Facts struct {
 func FactsOf(n *v1alpha1.SeiNode) Facts {
 	f := Facts{
 		node:  observe(Child{Name: n.Name}, n, look{current: true, restarted: n.Annotations[rolledAnnotation]}),
-		phase: n.Status.Phase, image: n.Status.CurrentImage,
+		phase: n.Status.Phase, image: n.Status.CurrentImage, address: n.Status.ConsensusAddress,
 	}
 	if c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionReady); c != nil {
 		f.readySince = c.LastTransitionTime.Unix()

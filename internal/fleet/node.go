@@ -39,6 +39,18 @@ type Node struct {
 	Resize string
 	// Why says what a node that is not done waits for.
 	Why string
+	// NotInGenesis says why it is no validator of the chain that its fleet started; empty when
+	// it is one, or none was asked for.
+	NotInGenesis string
+}
+
+// outside is the node with why it is none of its chain's validators.
+func (n Node) outside(why string) Node {
+	n.NotInGenesis = why
+	if why != "" {
+		n.Why = why
+	}
+	return n
 }
 
 // Settled reports whether it runs the spec it has, and has done so for long enough.

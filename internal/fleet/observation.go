@@ -42,7 +42,9 @@ type Observation struct {
 	Surplus []*v1alpha1.SeiNode
 	// Genesis are the ConfigMaps with a genesis of the fleet's chain.
 	Genesis []corev1.ConfigMap
-	Now     time.Time
+	// Founders are the fleets that ask to start that chain, the fleet itself among them.
+	Founders []v1alpha1.SeiNodeDeployment
+	Now      time.Time
 }
 
 // Result is what acting on a decision came to.

@@ -49,11 +49,12 @@ func (s *report) phase() v1alpha1.SeiNodeDeploymentPhase {
 	}
 }
 
-// notInSync lists the places of the nodes that are meant to run and are not in sync.
+// notInSync lists the places of the nodes that are meant to run and are not in sync, or not as what
+// they are meant to be.
 func (s *report) notInSync() []int {
 	var found []int
 	for i, n := range s.nodes {
-		if !n.Ready && !n.Stopped {
+		if (!n.Ready || n.NotInGenesis != "") && !n.Stopped {
 			found = append(found, i)
 		}
 	}

@@ -62,10 +62,10 @@ func (s *report) deriveNodes() {
 		if live == nil {
 			continue
 		}
-		ready := IsReady(live)
+		ready := IsReady(live) && s.nodes[i].NotInGenesis == ""
 		status.Nodes = append(status.Nodes, v1alpha1.FleetNode{
 			Name: live.Name, Phase: live.Status.Phase, Ready: ready, CurrentImage: live.Status.CurrentImage,
-			Synced: ready || live.Status.Phase == v1alpha1.NodeRunning && s.wasSynced(live.Name),
+			Synced: IsReady(live) || live.Status.Phase == v1alpha1.NodeRunning && s.wasSynced(live.Name),
 		})
 		status.IncumbentNodes = append(status.IncumbentNodes, live.Name)
 		if ready {

@@ -68,7 +68,8 @@ func route(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, p protocol) *g
 	spec.WithRules(gatewayv1ac.HTTPRouteRule().WithBackendRefs(backend(snd, p.port)))
 	return gatewayv1ac.HTTPRoute(routeName(snd.Name, p), snd.Namespace).
 		WithLabels(objectLabels(snd)).
-		WithOwnerReferences(ownerReference(snd)).
+		WithAnnotations(ownerAnnotations(snd)).
+		WithOwnerReferences(ownerReferences(snd)...).
 		WithSpec(spec)
 }
 

@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/node"
@@ -70,7 +69,8 @@ func externalService(snd *v1alpha1.SeiNodeDeployment) *corev1ac.ServiceApplyConf
 func service(snd *v1alpha1.SeiNodeDeployment, name string) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(name, snd.Namespace).
 		WithLabels(objectLabels(snd)).
-		WithOwnerReferences(ownerReference(snd))
+		WithAnnotations(ownerAnnotations(snd)).
+		WithOwnerReferences(ownerReferences(snd)...)
 }
 
 func objectLabels(snd *v1alpha1.SeiNodeDeployment) map[string]string {
@@ -78,16 +78,6 @@ func objectLabels(snd *v1alpha1.SeiNodeDeployment) map[string]string {
 	labels[v1alpha1.LabelChain] = snd.Spec.Template.Spec.ChainID
 	labels[v1alpha1.LabelRole] = snd.Spec.Template.Spec.Role()
 	return labels
-}
-
-func ownerReference(snd *v1alpha1.SeiNodeDeployment) *metav1ac.OwnerReferenceApplyConfiguration {
-	return metav1ac.OwnerReference().
-		WithAPIVersion(v1alpha1.GroupVersion.String()).
-		WithKind(v1alpha1.KindSeiNodeDeployment).
-		WithName(snd.Name).
-		WithUID(snd.UID).
-		WithController(true).
-		WithBlockOwnerDeletion(true)
 }
 
 func servicePort(name string, number int32) *corev1ac.ServicePortApplyConfiguration {

@@ -39,7 +39,8 @@ var (
 		domain.StepAwaitGenesis, domain.StepSnapshotRestore, domain.StepConfigureGenesis, domain.StepConfigApply,
 		domain.StepConfigValidate, domain.StepConfigureStateSync, domain.StepMarkReady, domain.StepRestartSeid,
 		domain.StepGenerateIdentity, domain.StepGenerateGentx, domain.StepSetGenesisPeers,
-		fleet.TaskCollectGentxs, fleet.TaskAssembleGenesis, fleet.TaskPublishGenesis, fleet.TaskStoreGenesis, other,
+		fleet.TaskCollectGentxs, fleet.TaskAssembleGenesis, fleet.TaskPublishGenesis, fleet.TaskStoreGenesis,
+		fleet.TaskRestoreGenesis, other,
 	}
 )
 

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,12 +13,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
-// ReasonGenesisMissing says that the chain's genesis is not there yet.
-const ReasonGenesisMissing = "GenesisMissing"
+// Reasons for waiting for a genesis.
+const (
+	// ReasonGenesisMissing says that the chain's genesis is not there yet.
+	ReasonGenesisMissing = "GenesisMissing"
+	// ReasonGenesisConflict says that there are two of them.
+	ReasonGenesisConflict = "GenesisConflict"
+)
 
 // missingInputError is something a task needs that may still appear.
 type missingInputError struct {
@@ -29,7 +36,7 @@ type missingInputError struct {
 func (e *missingInputError) Error() string { return e.message }
 
 // findGenesis finds the genesis of the node's chain in its namespace; nil when there
-// is none.
+// is none. A node that takes part in a ceremony takes that of its own fleet and no other.
 func findGenesis(ctx context.Context, env *Env) (*corev1.ConfigMap, error) {
 	list := &corev1.ConfigMapList{}
 	err := env.Client.List(ctx, list, client.InNamespace(env.Node.Namespace),
@@ -37,16 +44,34 @@ func findGenesis(ctx context.Context, env *Env) (*corev1.ConfigMap, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for the genesis of %s: %w", env.Node.Spec.ChainID, err)
 	}
-	if len(list.Items) == 0 {
+	slices.SortFunc(list.Items, func(a, b corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
+	return chooseGenesis(env.Node, list.Items)
+}
+
+// chooseGenesis picks the genesis that a node is meant to have. Two that differ are two chains of
+// one name, and nobody can tell which is meant.
+func chooseGenesis(node *v1alpha1.SeiNode, found []corev1.ConfigMap) (*corev1.ConfigMap, error) {
+	if owner := node.Labels[v1alpha1.LabelDeployment]; owner != "" && node.Spec.Validator != nil && node.Spec.Validator.GenesisCeremony != nil {
+		found = slices.DeleteFunc(found, func(c corev1.ConfigMap) bool { return c.Name != fleet.GenesisName(owner) })
+	}
+	if len(found) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(list.Items, func(a, b corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
-	return &list.Items[0], nil
+	for _, c := range found[1:] {
+		if c.Annotations[v1alpha1.AnnotationGenesisHash] != found[0].Annotations[v1alpha1.AnnotationGenesisHash] {
+			return nil, &missingInputError{ReasonGenesisConflict, fmt.Sprintf(
+				"ConfigMaps %s and %s hold different geneses of chain %s: delete the one that is not meant", found[0].Name, c.Name, node.Spec.ChainID)}
+		}
+	}
+	return &found[0], nil
 }
 
 // awaitGenesis waits until the ceremony this node takes part in has a result.
 func awaitGenesis(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	genesis, err := findGenesis(ctx, env)
+	if missing, ok := errors.AsType[*missingInputError](err); ok {
+		return plan.Wait(missing.reason, missing.message, someTime)
+	}
 	if err != nil {
 		return apiOutcome("waiting for the genesis", err)
 	}

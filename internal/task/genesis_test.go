@@ -64,3 +64,33 @@ func TestConfigureGenesisParams_WaitsOnlyForACeremonyOfItsOwnChainAndNamespace(t
 		})
 	}
 }
+
+// Two geneses of one chain id are two chains; a validator is of its own fleet's. (G4)
+func TestG4_ChooseGenesis_ItsOwnFleetsOrTheOnlyOne(t *testing.T) {
+	stored := func(name, hash string) corev1.ConfigMap {
+		c := genesisMap("ns", "new-1")
+		c.Name, c.Annotations[v1alpha1.AnnotationGenesisHash] = name, hash
+		return *c
+	}
+	full := &v1alpha1.SeiNode{}
+	member := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1alpha1.LabelDeployment: "val"}}}
+	member.Spec.Validator = &v1alpha1.ValidatorSpec{GenesisCeremony: &v1alpha1.GenesisCeremonyMember{}}
+	for name, tc := range map[string]struct {
+		node  *v1alpha1.SeiNode
+		found []corev1.ConfigMap
+		want  string
+		fails bool
+	}{
+		"none":                            {node: full},
+		"the only one":                    {node: full, found: []corev1.ConfigMap{stored("a", "1")}, want: "a"},
+		"two of one content":              {node: full, found: []corev1.ConfigMap{stored("a", "1"), stored("b", "1")}, want: "a"},
+		"two that differ":                 {node: full, found: []corev1.ConfigMap{stored("a", "1"), stored("b", "2")}, fails: true},
+		"a member, its fleet's":           {node: member, found: []corev1.ConfigMap{stored("a", "1"), stored("val-genesis", "2")}, want: "val-genesis"},
+		"a member, another fleet's alone": {node: member, found: []corev1.ConfigMap{stored("a", "1")}},
+	} {
+		got, err := chooseGenesis(tc.node, tc.found)
+		if (err != nil) != tc.fails || (got == nil) != (tc.want == "") || got != nil && got.Name != tc.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}

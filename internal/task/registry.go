@@ -36,7 +36,8 @@ func Registry() plan.Registry[*Env] {
 		domain.StepDeployBootstrapJob:      def(deployBootstrapJob, applyTimeout, 0),
 		domain.StepAwaitBootstrap:          def(awaitBootstrap, replayTimeout, 0),
 		domain.StepTeardownBootstrap:       def(teardownBootstrap, podTimeout, 0),
-		domain.StepAwaitGenesis:            def(awaitGenesis, inputTimeout, 0),
+		// The ceremony that makes the genesis has a deadline of its own.
+		domain.StepAwaitGenesis: def(awaitGenesis, 0, 0),
 
 		domain.StepSnapshotRestore:    def(onSidecar(api.SnapshotRestore, snapshotRestoreParams), downloadTimeout, 5),
 		domain.StepConfigureGenesis:   def(onSidecar(api.ConfigureGenesis, configureGenesisParams), podTimeout, 10),

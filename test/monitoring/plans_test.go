@@ -1,6 +1,7 @@
 package monitoring_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,10 +23,11 @@ func TestSeiNodePlanStuck_FiresBeforeAnyTaskRunsIntoItsDeadline(t *testing.T) {
 	fires := recordTest{Expr: `ALERTS{alertname="SeiNodePlanStuck",alertstate="firing"}`, At: "13m"}
 	registry := task.Registry()
 	for _, name := range slices.Sorted(maps.Keys(registry)) {
+		deadline := cmp.Or(registry[name].Timeout, time.Hour) // one without a deadline is told of all the same
 		labels := fmt.Sprintf(`namespace="sei",name="x",reason="NewNode",task=%q`, name)
 		c.Series = append(c.Series, series{
 			Series: metrics.NameTaskActiveAge + `{kind="SeiNode",` + labels + `}`,
-			Values: fmt.Sprintf("%d+60x14", int((registry[name].Timeout - look).Seconds())),
+			Values: fmt.Sprintf("%d+60x14", int((deadline - look).Seconds())),
 		})
 		fires.Want = append(fires.Want, sample{
 			Labels: `ALERTS{alertname="SeiNodePlanStuck",alertstate="firing",severity="warning",cause="waiting",` + labels + `}`, Value: 1,

@@ -6,11 +6,12 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/render"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -28,6 +29,15 @@ func (r *Reconciler) observeGenesis(ctx context.Context, s *scope) error {
 		return fmt.Errorf("looking for the genesis of %s: %w", s.snd.Spec.Genesis.ChainID, err)
 	}
 	s.Observed.Genesis = list.Items
+	fleets := &v1alpha1.SeiNodeDeploymentList{}
+	if err := r.Client.List(ctx, fleets, client.InNamespace(s.snd.Namespace)); err != nil {
+		return fmt.Errorf("looking for the founders of %s: %w", s.snd.Spec.Genesis.ChainID, err)
+	}
+	for i := range fleets.Items {
+		if g := fleets.Items[i].Spec.Genesis; g != nil && g.ChainID == s.snd.Spec.Genesis.ChainID {
+			s.Observed.Founders = append(s.Observed.Founders, fleets.Items[i])
+		}
+	}
 	return nil
 }
 
@@ -47,7 +57,11 @@ func (r *Reconciler) syncCeremony(ctx context.Context, s *scope) error {
 		s.comeBackIn(s.Decision.Ceremony.RetryIn)
 	case fleet.CeremonyDone:
 		return r.adoptGenesis(ctx, s)
-	case fleet.CeremonyNone, fleet.CeremonyBlocked:
+	case fleet.CeremonyBlocked, fleet.CeremonyConflict:
+		if status.Plan != nil && status.Plan.Phase == v1alpha1.PlanActive {
+			status.Plan = nil // it was begun before what is in its way
+		}
+	case fleet.CeremonyNone:
 	}
 	return nil
 }
@@ -57,11 +71,15 @@ func (r *Reconciler) advanceCeremony(ctx context.Context, s *scope) error {
 	if err != nil {
 		return err
 	}
-	facts := &ceremony.Facts{}
 	active := s.snd.Status.Plan
+	others, err := r.otherNodes(ctx, s)
+	if err != nil {
+		return err
+	}
+	facts := &ceremony.Facts{}
 	fleet.BoundCeremony(s.snd, active, r.Clock.Now())
 	s.progress = r.executor.Advance(ctx, active, &ceremony.Env{
-		Client: r.Client, Clock: r.Clock, Fleet: s.snd, Plan: active, Members: members,
+		Client: r.Client, Live: r.Live, Clock: r.Clock, Fleet: s.snd, Plan: active, Members: members, Others: others,
 		Bucket: r.Platform.Buckets.Genesis, Facts: facts,
 	})
 	s.comeBackIn(s.progress.RequeueAfter)
@@ -70,7 +88,7 @@ func (r *Reconciler) advanceCeremony(ctx context.Context, s *scope) error {
 	case v1alpha1.PlanComplete:
 		s.warnings = facts.Warnings
 		s.noteGenesis(facts.Stored)
-		if bucket := r.Platform.Buckets.Genesis; bucket != "" {
+		if bucket := r.Platform.Buckets.Genesis; bucket != "" && plan.Find(active, fleet.TaskPublishGenesis) != nil {
 			s.snd.Status.GenesisS3URI = fleet.GenesisAddress(bucket, s.snd.Spec.Genesis.ChainID)
 		}
 	case v1alpha1.PlanFailed:
@@ -98,15 +116,40 @@ func (r *Reconciler) adoptGenesis(ctx context.Context, s *scope) error {
 	if last := s.snd.Status.LastPlan; last != nil && last.Outcome == v1alpha1.OutcomeFailed {
 		s.snd.Status.LastPlan = nil // it failed before the genesis was there after all
 	}
-	if metav1.GetControllerOf(found) != nil {
+	adopted := fleet.AdoptedGenesis(s.snd, found)
+	if equality.Semantic.DeepEqual(adopted.ObjectMeta, found.ObjectMeta) {
 		return nil
 	}
-	before := found.DeepCopy()
-	found.OwnerReferences = append(found.OwnerReferences, *fleet.OwnerReference(s.snd))
-	if err := r.Client.Patch(ctx, found, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := r.Client.Patch(ctx, adopted, client.MergeFromWithOptions(found, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("adopting ConfigMap %s: %w", found.Name, err)
 	}
 	return nil
+}
+
+// otherNodes are the nodes of the chain beyond the fleet's own, for a plan that asks any node.
+func (r *Reconciler) otherNodes(ctx context.Context, s *scope) ([]ceremony.Member, error) {
+	if plan.Find(s.snd.Status.Plan, fleet.TaskRestoreGenesis) == nil {
+		return nil, nil
+	}
+	list := &v1alpha1.SeiNodeList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace)); err != nil {
+		return nil, fmt.Errorf("looking for nodes of %s: %w", s.snd.Spec.Genesis.ChainID, err)
+	}
+	var others []ceremony.Member
+	for i := range list.Items {
+		node := &list.Items[i]
+		if node.Spec.ChainID != s.snd.Spec.Genesis.ChainID || node.DeletionTimestamp != nil || fleet.Owns(s.snd, node) {
+			continue
+		}
+		dialled, err := r.sidecarOf(ctx, node)
+		if err != nil {
+			return nil, err
+		}
+		if dialled != nil {
+			others = append(others, ceremony.Member{Name: node.Name, Node: node, Sidecar: dialled})
+		}
+	}
+	return others, nil
 }
 
 // ceremonyMembers are the validators with the sidecars of their pods.

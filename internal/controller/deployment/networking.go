@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
@@ -155,7 +154,7 @@ func (r *Reconciler) syncObject(ctx context.Context, s *scope, kind string, want
 
 // removeUnwanted deletes an object of the fleet's own that is no longer asked for.
 func (r *Reconciler) removeUnwanted(ctx context.Context, s *scope, wanted map[string]bool, live client.Object) error {
-	if wanted[live.GetName()] || !metav1.IsControlledBy(live, s.snd) || live.GetDeletionTimestamp() != nil {
+	if wanted[live.GetName()] || !fleet.Owns(s.snd, live) || live.GetDeletionTimestamp() != nil {
 		return nil
 	}
 	uid := live.GetUID()

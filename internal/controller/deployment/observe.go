@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -109,7 +108,7 @@ func (s *scope) observeSurplus(owned []*v1alpha1.SeiNode) {
 	}
 }
 
-// children are the nodes that the fleet controls and that bear its names, by ordinal.
+// children are the nodes that are the fleet's own, by ordinal.
 func (r *Reconciler) children(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]*v1alpha1.SeiNode, error) {
 	list := &v1alpha1.SeiNodeList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(snd.Namespace), client.MatchingFields{indexFleet: snd.Name}); err != nil {
@@ -117,7 +116,7 @@ func (r *Reconciler) children(ctx context.Context, snd *v1alpha1.SeiNodeDeployme
 	}
 	var found []*v1alpha1.SeiNode
 	for i := range list.Items {
-		if metav1.IsControlledBy(&list.Items[i], snd) {
+		if fleet.Owns(snd, &list.Items[i]) {
 			found = append(found, &list.Items[i])
 		}
 	}

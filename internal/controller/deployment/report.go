@@ -10,6 +10,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
@@ -54,12 +55,31 @@ func (r *Reconciler) emitTroubles(ctx context.Context, s *scope) {
 	}
 	tell(events.NodeNotOurs, strings.Join(foreign, "; "))
 	tell(events.NodeRefused, strings.Join(refused, "; "))
+	tell(events.NotInGenesis, notInGenesis(s.Result.Nodes))
+	tell(events.GenesisConflict, conflict(s.Decision.Ceremony))
 	tell(events.GenesisWarning, strings.Join(s.warnings, "; "))
 	failure := ""
 	if s.Result.Err != nil {
 		failure = s.Result.Err.Error()
 	}
 	tell(events.ReconcileFailed, failure)
+}
+
+func notInGenesis(nodes []fleet.Node) string {
+	var named []string
+	for _, n := range nodes {
+		if n.NotInGenesis != "" {
+			named = append(named, n.Name+": "+n.NotInGenesis)
+		}
+	}
+	return strings.Join(named, "; ")
+}
+
+func conflict(c fleet.Ceremony) string {
+	if c.State != fleet.CeremonyConflict {
+		return ""
+	}
+	return c.Message
 }
 
 // logPhase writes a line when the phase has changed. What else happens is an event, which

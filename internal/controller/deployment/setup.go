@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,14 +22,15 @@ import (
 	"github.com/sei-operator/sei-operator/internal/fleet"
 )
 
-// indexFleet finds SeiNodes by the SeiNodeDeployment that controls them.
+// indexFleet finds SeiNodes by the SeiNodeDeployment that controls them, or else by the one whose
+// label they bear.
 const indexFleet = "node.fleet"
 
 // SetupWithManager registers the reconciler with its watches. Whatever a fleet depends
 // on wakes it up; nothing is polled for.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 	r.init()
-	err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.SeiNode{}, indexFleet, controllingFleet)
+	err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.SeiNode{}, indexFleet, fleetNameOf)
 	if err != nil {
 		return fmt.Errorf("indexing SeiNodes by fleet: %w", err)
 	}
@@ -36,6 +38,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Named("seinodedeployment").
 		For(&v1alpha1.SeiNodeDeployment{}, builder.WithPredicates(loop.AskedForChange())).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(fleetOfNode), builder.WithPredicates(nodeFactsChanged())).
+		Watches(&v1alpha1.SeiNodeDeployment{}, handler.EnqueueRequestsFromMapFunc(r.otherFounders), builder.WithPredicates(comesOrGoes())).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.fleetsOfGenesis)).
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(
 			func(_ context.Context, o client.Object) []reconcile.Request { return fleetOfObject(o) })).
@@ -48,12 +51,16 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 	return nil
 }
 
-func controllingFleet(o client.Object) []string {
+func fleetNameOf(o client.Object) []string {
 	owner := metav1.GetControllerOf(o)
-	if owner == nil || owner.Kind != v1alpha1.KindSeiNodeDeployment {
+	switch label := o.GetLabels()[v1alpha1.LabelDeployment]; {
+	case owner != nil && owner.Kind == v1alpha1.KindSeiNodeDeployment:
+		return []string{owner.Name}
+	case owner == nil && label != "":
+		return []string{label}
+	default:
 		return nil
 	}
-	return []string{owner.Name}
 }
 
 // fleetOfNode maps a node to the fleet of its name: also one that stands where a
@@ -76,16 +83,40 @@ func fleetOfObject(o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
 }
 
+// otherFounders maps a fleet that starts a chain to the others that ask to start the same one: one
+// of them may go on when it leaves.
+func (r *Reconciler) otherFounders(ctx context.Context, o client.Object) []reconcile.Request {
+	genesis := o.(*v1alpha1.SeiNodeDeployment).Spec.Genesis
+	if genesis == nil {
+		return nil
+	}
+	return slices.DeleteFunc(r.foundersOf(ctx, o.GetNamespace(), genesis.ChainID), func(request reconcile.Request) bool { return request.Name == o.GetName() })
+}
+
+// comesOrGoes lets through that an object is made and that its deletion begins or ends.
+func comesOrGoes() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return (e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil)
+		},
+		GenericFunc: loop.Never[event.GenericEvent],
+	}
+}
+
 // fleetsOfGenesis maps a genesis to the fleets whose chain it is of: the one that made
 // it, and one that it stands in the way of.
 func (r *Reconciler) fleetsOfGenesis(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.foundersOf(ctx, o.GetNamespace(), o.GetLabels()[v1alpha1.LabelGenesis])
+}
+
+func (r *Reconciler) foundersOf(ctx context.Context, namespace, chain string) []reconcile.Request {
 	list := &v1alpha1.SeiNodeDeploymentList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace())); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return nil // the cache answers; it fails only while shutting down
 	}
 	var found []reconcile.Request
 	for i := range list.Items {
-		if g := list.Items[i].Spec.Genesis; g != nil && g.ChainID == o.GetLabels()[v1alpha1.LabelGenesis] {
+		if g := list.Items[i].Spec.Genesis; g != nil && g.ChainID == chain {
 			found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}

@@ -26,7 +26,7 @@ func newCluster(t *testing.T) *controllertest.Cluster {
 	fleet.Spec.Replicas = 1
 	fleet.Spec.Genesis = &v1alpha1.GenesisCeremony{ChainID: "new-1", StakingAmount: "1000usei", AccountBalance: "2000usei"}
 	fleet.Spec.Template.Spec = v1alpha1.SeiNodeSpec{ChainID: "new-1", Image: "seid:a", Validator: &v1alpha1.ValidatorSpec{}}
-	return controllertest.New(t, fleet, func(b *fake.ClientBuilder) { b.WithIndex(&v1alpha1.SeiNode{}, indexFleet, controllingFleet) })
+	return controllertest.New(t, fleet, func(b *fake.ClientBuilder) { b.WithIndex(&v1alpha1.SeiNode{}, indexFleet, fleetNameOf) })
 }
 
 func stored(t *testing.T, c *controllertest.Cluster) *v1alpha1.SeiNodeDeployment {

@@ -17,13 +17,16 @@ func assembleGenesis(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) 
 	if o := fetch(ctx, env, collectID(env)); !o.IsDone() {
 		return o
 	}
-	params := func() (any, error) {
+	return run(ctx, env.Members[0], task.ID, api.AssembleGenesis, assembleParams(env), nil)
+}
+
+func assembleParams(env *Env) func() (any, error) {
+	return func() (any, error) {
 		spec := env.Fleet.Spec.Genesis
 		return wire.AssembleGenesis{
 			AccountBalance: spec.AccountBalance, Gentxs: env.gentxs, Accounts: accounts(spec), Overrides: overrides(spec),
 		}, nil
 	}
-	return run(ctx, env.Members[0], task.ID, api.AssembleGenesis, params, nil)
 }
 
 // assembled is what the first validator assembled in this plan.

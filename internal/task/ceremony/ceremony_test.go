@@ -2,6 +2,7 @@ package ceremony
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -33,6 +34,14 @@ type fake struct {
 	tasks   map[string]api.TaskResult
 	answers map[api.TaskType]api.TaskResult
 	down    error
+	// level is the sidecar's API level; 0 is the newest.
+	level int
+}
+
+func (f *fake) Version(context.Context) (api.Version, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return api.Version{APILevel: cmp.Or(f.level, api.Level)}, f.down
 }
 
 func (f *fake) Get(_ context.Context, id string, _ time.Duration) (api.TaskResult, error) {
@@ -95,6 +104,7 @@ func newEnv(count int) (*Env, []*fake) {
 		f := &fake{tasks: map[string]api.TaskResult{}, answers: map[api.TaskType]api.TaskResult{
 			api.ExportGentx:              done(wire.Gentx{Gentx: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))}),
 			api.AssembleGenesis:          done(packed("genesis")),
+			api.ExportGenesis:            done(wire.ExportedGenesis{Genesis: packed("genesis").Genesis, GenesisHash: packed("genesis").GenesisHash}),
 			api.UploadGenesisArtifacts:   done(nil),
 			api.AssembleAndUploadGenesis: done(wire.UploadedGenesis{GenesisHash: packed("genesis").GenesisHash}),
 		}}
@@ -192,9 +202,26 @@ func TestPublishGenesis_AnotherGenesisInTheBucket_IsRefused(t *testing.T) {
 	}
 }
 
+// An older sidecar would replace what is published. (G1)
+func TestG1_PublishGenesis_AnOlderSidecar_IsNotAsked(t *testing.T) {
+	env, fakes := newEnv(2)
+	if o := assembleGenesis(t.Context(), env, env.task(fleet.TaskAssembleGenesis)); !o.IsDone() {
+		t.Fatalf("assembling: %+v", o)
+	}
+	fakes[1].level = api.LevelNode
+	before := len(fakes[0].tasks) + len(fakes[1].tasks)
+	o := publishGenesis(t.Context(), env, env.task(fleet.TaskPublishGenesis))
+	if !o.IsTerminal() || !strings.Contains(o.Err.Error(), "the sidecar of val-1 has API level 4") {
+		t.Errorf("outcome %+v", o)
+	}
+	if now := len(fakes[0].tasks) + len(fakes[1].tasks); now != before {
+		t.Errorf("%d tasks were sent", now-before)
+	}
+}
+
 func TestVerified_OnlyTheGenesisOfThatHash(t *testing.T) {
 	good := packed("genesis")
-	if _, err := verified(good.Genesis, good.GenesisHash); err != nil {
+	if _, _, err := verified(good.Genesis, good.GenesisHash); err != nil {
 		t.Error(err)
 	}
 	for name, bad := range map[string]wire.AssembledGenesis{
@@ -202,7 +229,7 @@ func TestVerified_OnlyTheGenesisOfThatHash(t *testing.T) {
 		"no base64":  {Genesis: "?", GenesisHash: good.GenesisHash},
 		"no gzip":    {Genesis: base64.StdEncoding.EncodeToString([]byte("genesis")), GenesisHash: good.GenesisHash},
 	} {
-		if _, err := verified(bad.Genesis, bad.GenesisHash); err == nil {
+		if _, _, err := verified(bad.Genesis, bad.GenesisHash); err == nil {
 			t.Errorf("%s was taken", name)
 		}
 	}

@@ -26,7 +26,9 @@ type Member struct {
 // Env is what the tasks of one ceremony work with during one reconcile.
 type Env struct {
 	Client client.Client
-	Clock  clock.PassiveClock
+	// Live reads from the API server, past the cache.
+	Live  client.Reader
+	Clock clock.PassiveClock
 	// Fleet is the owner. Tasks only read it.
 	Fleet *v1alpha1.SeiNodeDeployment
 	// Plan is the plan under way; later tasks look up what earlier ones left at
@@ -34,6 +36,8 @@ type Env struct {
 	Plan *v1alpha1.TaskPlan
 	// Members are the validators by ordinal. The first one assembles.
 	Members []Member
+	// Others are further nodes of the chain, which have its genesis too.
+	Others []Member
 	// Bucket is the genesis bucket; empty means none.
 	Bucket string
 	// Facts collects what the report needs to know.
@@ -57,6 +61,9 @@ const (
 	ReasonSidecarRefuses    = "SidecarRefuses"
 	ReasonHashDiffers       = "HashDiffers"
 	ReasonTooLarge          = "GenesisTooLarge"
+	ReasonGenesisConflict   = "GenesisConflict"
+	ReasonGenesisLost       = "GenesisLost"
+	ReasonSidecarTooOld     = "SidecarTooOld"
 )
 
 const (
@@ -71,5 +78,6 @@ func Registry() plan.Registry[*Env] {
 		fleet.TaskAssembleGenesis: {Run: assembleGenesis, MaxRetries: 3},
 		fleet.TaskPublishGenesis:  {Run: publishGenesis, MaxRetries: 10},
 		fleet.TaskStoreGenesis:    {Run: storeGenesis, MaxRetries: 3},
+		fleet.TaskRestoreGenesis:  {Run: restoreGenesis, MaxRetries: 3},
 	}
 }

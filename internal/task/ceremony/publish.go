@@ -12,10 +12,14 @@ import (
 )
 
 // publishGenesis puts the genesis into the bucket, together with what it was made
-// from. The sidecars do it: the operator has no access to buckets.
+// from. The sidecars do it: the operator has no access to buckets. A genesis that is there
+// already is never replaced; a sidecar that would is not asked.
 func publishGenesis(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan.Outcome {
 	made, o := assembled(ctx, env)
 	if !o.IsDone() {
+		return o
+	}
+	if o := knowsLevel(ctx, env.Members, "publish a genesis without replacing another"); !o.IsDone() {
 		return o
 	}
 	if o := uploadArtifacts(ctx, env, task.ID); !o.IsDone() {
@@ -29,7 +33,7 @@ func publishGenesis(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) p
 		}
 		return wire.AssembleAndUploadGenesis{
 			AccountBalance: spec.AccountBalance, Namespace: env.Fleet.Namespace, Nodes: nodes,
-			Accounts: accounts(spec), Overrides: overrides(spec),
+			Accounts: accounts(spec), Overrides: overrides(spec), ExpectedGenesisHash: made.GenesisHash,
 		}, nil
 	}
 	var published wire.UploadedGenesis
@@ -39,6 +43,21 @@ func publishGenesis(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) p
 	if published.GenesisHash != made.GenesisHash {
 		return plan.Terminal(ReasonHashDiffers, fmt.Errorf("the bucket got a genesis with SHA-256 %s, the validators made %s: "+
 			"another chain of this id may use the same bucket", published.GenesisHash, made.GenesisHash))
+	}
+	return plan.Done("")
+}
+
+// knowsLevel makes sure that the sidecars are not too old for what is asked of them.
+func knowsLevel(ctx context.Context, members []Member, what string) plan.Outcome {
+	for _, m := range members {
+		level, o := levelOf(ctx, m)
+		switch {
+		case !o.IsDone():
+			return o
+		case level < api.LevelGenesis:
+			return plan.Terminal(ReasonSidecarTooOld, fmt.Errorf("the sidecar of %s has API level %d and cannot %s: "+
+				"use a sidecar image of API level %d, or unset buckets.genesis", m.Name, level, what, api.LevelGenesis))
+		}
 	}
 	return plan.Done("")
 }

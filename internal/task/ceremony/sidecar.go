@@ -37,6 +37,18 @@ func run(ctx context.Context, m Member, id string, taskType api.TaskType, params
 	return judge(m, taskType, result, out)
 }
 
+// levelOf is the API level of a member's sidecar.
+func levelOf(ctx context.Context, m Member) (int, plan.Outcome) {
+	if m.Sidecar == nil {
+		return 0, plan.Wait(ReasonValidatorNotReady, fmt.Sprintf("waiting for the sidecar of %s", m.Name), shortly)
+	}
+	version, err := m.Sidecar.Version(ctx)
+	if err != nil {
+		return 0, plan.Wait(ReasonValidatorNotReady, fmt.Sprintf("the sidecar of %s does not answer", m.Name), shortly)
+	}
+	return version.APILevel, plan.Done("")
+}
+
 func callFailed(m Member, taskType api.TaskType, err error) plan.Outcome {
 	switch {
 	case sidecartask.Rejected(err):

@@ -1,15 +1,10 @@
 package ceremony
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,14 +29,21 @@ func storeGenesis(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 	if !o.IsDone() {
 		return o
 	}
-	packed, err := verified(made.Genesis, made.GenesisHash)
+	packed, file, err := verified(made.Genesis, made.GenesisHash)
 	if err != nil {
 		return plan.Retry(fmt.Errorf("%s: %w", env.Members[0].Name, err))
 	}
-	if latched := env.Fleet.Status.GenesisHash; latched != "" && latched != made.GenesisHash {
-		return plan.Terminal(ReasonHashDiffers, fmt.Errorf("the genesis that %s gives has SHA-256 %s, but the chain began with %s: "+
-			"put ConfigMap %s back from a copy", env.Members[0].Name, made.GenesisHash, latched, fleet.GenesisName(env.Fleet.Name)))
+	if latched := env.Fleet.Status.GenesisHash; latched != "" && latched != file.Hash {
+		return plan.Terminal(ReasonHashDiffers, fmt.Errorf("the genesis that %s gives has SHA-256 %s, but the chain began with %s",
+			env.Members[0].Name, file.Hash, latched))
 	}
+	env.Facts.Warnings = made.Warnings
+	return store(ctx, env, packed, file)
+}
+
+// store makes the ConfigMap. One that is there already is never written to: a chain may run on
+// what it holds.
+func store(ctx context.Context, env *Env, packed []byte, file fleet.GenesisFile) plan.Outcome {
 	if len(packed) > maxStored {
 		if env.Bucket == "" {
 			return plan.Terminal(ReasonTooLarge, fmt.Errorf("the genesis takes %d bytes compressed, a ConfigMap holds at most %d: "+
@@ -49,43 +51,52 @@ func storeGenesis(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 		}
 		packed = nil // it is in the bucket; the ConfigMap vouches for its hash
 	}
-	env.Facts.Warnings = made.Warnings
-	return apply(ctx, env, packed, made.GenesisHash)
+	want, err := render.Convert[corev1.ConfigMap](fleet.GenesisConfigMap(env.Fleet, packed, file))
+	if err != nil {
+		return plan.Retry(fmt.Errorf("rendering ConfigMap %s: %w", fleet.GenesisName(env.Fleet.Name), err))
+	}
+	err = env.Client.Create(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment))
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return compare(ctx, env, want)
+	case apierrors.IsInvalid(err):
+		return plan.Terminal(ReasonGenesisConflict, fmt.Errorf("storing ConfigMap %s: %w", want.Name, err))
+	case err != nil:
+		return plan.Wait("APIUnavailable", fmt.Sprintf("storing ConfigMap %s: %v", want.Name, err), shortly)
+	}
+	env.Facts.Stored = want
+	return plan.Done("")
 }
 
-func apply(ctx context.Context, env *Env, packed []byte, hash string) plan.Outcome {
-	want := fleet.GenesisConfigMap(env.Fleet, packed, hash)
-	err := env.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
-	switch {
-	case apierrors.IsInvalid(err):
-		return plan.Terminal(ReasonHashDiffers, fmt.Errorf("storing ConfigMap %s: %w", fleet.GenesisName(env.Fleet.Name), err))
-	case err != nil:
-		return plan.Wait("APIUnavailable", fmt.Sprintf("storing ConfigMap %s: %v", fleet.GenesisName(env.Fleet.Name), err), shortly)
+// compare finds out whether the ConfigMap that is there is the one that was to be made.
+func compare(ctx context.Context, env *Env, want *corev1.ConfigMap) plan.Outcome {
+	live := &corev1.ConfigMap{}
+	if err := env.Live.Get(ctx, client.ObjectKeyFromObject(want), live); err != nil {
+		return plan.Wait("APIUnavailable", fmt.Sprintf("reading ConfigMap %s: %v", want.Name, err), soon)
 	}
-	stored, err := render.Convert[corev1.ConfigMap](want)
-	if err != nil {
-		return plan.Retry(fmt.Errorf("reading the stored ConfigMap: %w", err))
+	problem := fleet.GenesisProblem(env.Fleet, live, "")
+	if problem == "" {
+		problem = fleet.GenesisProblem(env.Fleet, live, want.Annotations[v1alpha1.AnnotationGenesisHash])
 	}
-	env.Facts.Stored = stored
+	if problem != "" {
+		return plan.Terminal(ReasonGenesisConflict, errors.New(problem))
+	}
+	env.Facts.Stored = live
 	return plan.Done("")
 }
 
 // verified unpacks a genesis and compares its hash.
-func verified(encoded, hash string) ([]byte, error) {
+func verified(encoded, hash string) ([]byte, fleet.GenesisFile, error) {
 	packed, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		return nil, fmt.Errorf("decoding the genesis: %w", err)
+		return nil, fleet.GenesisFile{}, fmt.Errorf("decoding the genesis: %w", err)
 	}
-	zipped, err := gzip.NewReader(bytes.NewReader(packed))
+	file, err := fleet.ReadGenesis(packed)
 	if err != nil {
-		return nil, fmt.Errorf("unpacking the genesis: %w", err)
+		return nil, file, err
 	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(zipped, 256<<20)); err != nil {
-		return nil, fmt.Errorf("unpacking the genesis: %w", err)
+	if file.Hash != hash {
+		return nil, file, fmt.Errorf("the genesis has SHA-256 %s, not %s as its maker says", file.Hash, hash)
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != hash {
-		return nil, fmt.Errorf("the genesis has SHA-256 %s, not %s as its maker says", got, hash)
-	}
-	return packed, nil
+	return packed, file, nil
 }

@@ -48,8 +48,13 @@ func deploymentRules() []rule {
 		},
 		{
 			kind: kind, path: "spec", message: "genesis can be neither changed nor removed",
-			accepted: slices.Concat(changes(chain, "template: {spec: {image: seid:v7}}"), changes(fleet(validators), genesis)),
+			accepted: changes(chain, "template: {spec: {image: seid:v7}}"),
 			rejected: changes(chain, "genesis: null", "genesis: {stakingAmount: 5usei}", "genesis: {accounts: [{address: sei1"+strings.Repeat("q", 38)+", balance: 1usei}]}"),
+		},
+		{
+			kind: kind, path: "spec", message: "genesis cannot be added later",
+			accepted: slices.Concat(specs(chain), changes(chain, "paused: true"), changes(fleet(validators), "paused: true")),
+			rejected: changes(fleet(validators), genesis),
 		},
 		{
 			kind: kind, path: "spec", message: "replicas cannot change while a genesis is set",

@@ -97,6 +97,14 @@ func volumeKey(volume string) string {
 	return addressOf("consensus key of " + volume)
 }
 
+// VolumeKey is the address of the consensus key on a node's volume; empty while it has no pod.
+func (s *Sidecars) VolumeKey(node string) string {
+	if p := s.processOf(node); p != nil {
+		return volumeKey(p.volume)
+	}
+	return ""
+}
+
 func addressOf(public string) string {
 	sum := sha256.Sum256([]byte(public))
 	return strings.ToUpper(hex.EncodeToString(sum[:20]))

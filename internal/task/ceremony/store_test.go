@@ -1,0 +1,158 @@
+package ceremony
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+func (e *Env) withObjects(objects ...client.Object) {
+	c := clientfake.NewClientBuilder().WithObjects(objects...).Build()
+	e.Client, e.Live = c, c
+}
+
+// stored is a ConfigMap with a genesis under the name of the fleet's.
+func stored(content string, change func(*corev1.ConfigMap)) *corev1.ConfigMap {
+	made := packed(content)
+	data, _ := base64.StdEncoding.DecodeString(made.Genesis)
+	c := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "val-genesis", Namespace: "sei",
+			Labels:      map[string]string{v1alpha1.LabelDeployment: "val", v1alpha1.LabelGenesis: "demo"},
+			Annotations: map[string]string{v1alpha1.AnnotationGenesisHash: made.GenesisHash},
+		},
+		BinaryData: map[string][]byte{v1alpha1.GenesisDataKey: data},
+	}
+	if change != nil {
+		change(c)
+	}
+	return c
+}
+
+// What stands under the name of the genesis is compared and never written to. (G4)
+func TestG4_StoreGenesis_AConfigMapIsThereAlready_IsLeftAsItIs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		there *corev1.ConfigMap
+		want  string
+	}{
+		"nothing":                 {nil, ""},
+		"the same, of an earlier": {stored("genesis", nil), ""},
+		"another genesis":         {stored("other", nil), "but the chain began with"},
+		"another under our hash": {stored("other", func(c *corev1.ConfigMap) {
+			c.Annotations[v1alpha1.AnnotationGenesisHash] = packed("genesis").GenesisHash
+		}), "but says that it is"},
+		"nobody's":         {stored("genesis", func(c *corev1.ConfigMap) { delete(c.Labels, v1alpha1.LabelDeployment) }), "belongs to no fleet"},
+		"somebody's notes": {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "val-genesis", Namespace: "sei"}}, "belongs to no fleet"},
+		"another owner's": {stored("genesis", func(c *corev1.ConfigMap) {
+			c.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Name: "backup", UID: "theirs", Controller: new(true)}}
+		}), "is controlled by Job backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, _ := newEnv(1)
+			env.withObjects()
+			if tc.there != nil {
+				env.withObjects(tc.there)
+			}
+			if o := assembleGenesis(t.Context(), env, env.task(fleet.TaskAssembleGenesis)); !o.IsDone() {
+				t.Fatalf("assembling: %+v", o)
+			}
+			o := storeGenesis(t.Context(), env, nil)
+			if tc.want == "" && (!o.IsDone() || env.Facts.Stored == nil) || tc.want != "" && (!o.IsTerminal() || !strings.Contains(o.Err.Error(), tc.want)) {
+				t.Errorf("outcome %+v", o)
+			}
+			requireUntouched(t, env, tc.there)
+		})
+	}
+}
+
+func requireUntouched(t *testing.T, env *Env, before *corev1.ConfigMap) {
+	t.Helper()
+	if before == nil {
+		return
+	}
+	now := &corev1.ConfigMap{}
+	if err := env.Live.Get(t.Context(), client.ObjectKeyFromObject(before), now); err != nil {
+		t.Fatal(err)
+	}
+	before.ResourceVersion = now.ResourceVersion
+	if diff := cmp.Diff(before, now); diff != "" {
+		t.Errorf("it was written to (-before +after):\n%s", diff)
+	}
+}
+
+// newRestore is a fleet whose chain runs and whose ConfigMap is gone.
+func newRestore(count int) (*Env, []*fake) {
+	env, fakes := newEnv(count)
+	env.withObjects()
+	env.Fleet.Status.GenesisHash = packed("genesis").GenesisHash
+	env.Plan = fleet.NewCeremony(env.Fleet, platform.Default(), fleet.ReasonGenesisMissing, time.Now())
+	return env, fakes
+}
+
+// One node that has the genesis will do. (G3)
+func TestG3_RestoreGenesis_FromAnyNodeThatHasIt(t *testing.T) {
+	other := failed("the genesis of this node has SHA-256 ab", true)
+	for name, tc := range map[string]struct {
+		change func(*Env, []*fake)
+		check  func(plan.Outcome) bool
+	}{
+		"all have it":   {func(*Env, []*fake) {}, plan.Outcome.IsDone},
+		"only the last": {func(_ *Env, f []*fake) { f[0].down, f[1].answers[api.ExportGenesis] = errors.New("gone"), other }, plan.Outcome.IsDone},
+		"only a full node": {func(e *Env, f []*fake) {
+			e.Others, e.Members = []Member{{Name: "full", Sidecar: f[2]}}, []Member{{Name: "val-0"}, e.Members[1]}
+			f[1].answers[api.ExportGenesis] = other
+		}, plan.Outcome.IsDone},
+		"one is down, the others do not have it": {func(_ *Env, f []*fake) {
+			f[0].down, f[1].answers[api.ExportGenesis], f[2].answers[api.ExportGenesis] = errors.New("gone"), other, other
+		}, plan.Outcome.IsWait},
+		"nobody has it": {func(_ *Env, f []*fake) {
+			for i := range f {
+				f[i].answers[api.ExportGenesis] = other
+			}
+		}, plan.Outcome.IsTerminal},
+		"one says so and has another": {func(_ *Env, f []*fake) {
+			f[0].answers[api.ExportGenesis] = done(packed("other"))
+		}, plan.Outcome.IsRetry},
+		"all are too old": {func(_ *Env, f []*fake) {
+			for i := range f {
+				f[i].level = api.LevelNode
+			}
+		}, plan.Outcome.IsDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, fakes := newRestore(3)
+			tc.change(env, fakes)
+			o := restoreGenesis(t.Context(), env, env.task(fleet.TaskRestoreGenesis))
+			if !tc.check(o) {
+				t.Errorf("outcome %+v", o)
+			}
+			if s := env.Facts.Stored; o.IsDone() != (s != nil) || s != nil && s.Annotations[v1alpha1.AnnotationGenesisHash] != env.Fleet.Status.GenesisHash {
+				t.Errorf("stored %+v", s)
+			}
+		})
+	}
+}
+
+// Older sidecars make the genesis anew; one that comes out differently is not the chain's.
+func TestG3_RestoreGenesis_OlderSidecarsMakeAnother_IsRefused(t *testing.T) {
+	env, fakes := newRestore(1)
+	fakes[0].level, fakes[0].answers[api.AssembleGenesis] = api.LevelNode, done(packed("other"))
+	o := restoreGenesis(t.Context(), env, env.task(fleet.TaskRestoreGenesis))
+	if !o.IsTerminal() || !strings.Contains(o.Err.Error(), "but the chain began with") || env.Facts.Stored != nil {
+		t.Errorf("outcome %+v", o)
+	}
+}
