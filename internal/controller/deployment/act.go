@@ -21,7 +21,7 @@ import (
 // act brings the fleet to what was decided. A paused fleet's nodes are left alone; its
 // networking is not. One node's trouble does not keep the others waiting.
 func (r *Reconciler) act(ctx context.Context, s *scope) error {
-	var errs []error
+	errs := []error{r.syncOwners(ctx, s)}
 	if !s.snd.Spec.Paused {
 		errs = append(errs, r.removeSurplus(ctx, s))
 		for i := range s.Result.Members {
@@ -31,8 +31,8 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 			}
 		}
 		errs = append(errs, r.syncCeremony(ctx, s))
-	} else if s.Decision.Ceremony.State == fleet.CeremonyRunning {
-		fleet.SuspendCeremony(s.snd.Status.Plan)
+	} else {
+		errs = append(errs, r.holdCeremony(ctx, s))
 	}
 	s.Result.Networking.Synced = true
 	errs = append(errs, r.syncNetworking(ctx, s))
@@ -85,6 +85,9 @@ func (r *Reconciler) syncMember(ctx context.Context, s *scope, i int) error {
 		if err != nil || same {
 			return err
 		}
+	}
+	if leaving, err := r.leaving(ctx, s, m.Live); leaving || err != nil {
+		return err
 	}
 	m.Moved, err = r.applyMember(ctx, s, m, want)
 	m.Moved = m.Moved && s.Decision.MayMove(i)

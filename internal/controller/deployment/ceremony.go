@@ -98,6 +98,19 @@ func (r *Reconciler) advanceCeremony(ctx context.Context, s *scope) error {
 	return nil
 }
 
+// holdCeremony is what is done about the genesis of a fleet that is paused: the clock of its
+// ceremony stands, and the owner of the ConfigMap follows the deletion policy as that of nodes does.
+func (r *Reconciler) holdCeremony(ctx context.Context, s *scope) error {
+	switch s.Decision.Ceremony.State {
+	case fleet.CeremonyRunning:
+		fleet.SuspendCeremony(s.snd.Status.Plan)
+	case fleet.CeremonyDone:
+		return r.adoptGenesis(ctx, s)
+	default:
+	}
+	return nil
+}
+
 // noteGenesis latches the end of the ceremony.
 func (s *scope) noteGenesis(stored *corev1.ConfigMap) {
 	if stored == nil {

@@ -1,12 +1,15 @@
 package deployment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -21,36 +24,70 @@ import (
 )
 
 // finalize lets a fleet go: its nodes go first, or are let go. What else it owns is
-// collected after it, or let go with them.
-func (r *Reconciler) finalize(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) (ctrl.Result, error) {
+// collected after it, or let go with them. Nothing of it is decided on the cache: what that does
+// not show yet would be lost, or deleted although it was let go.
+func (r *Reconciler) finalize(ctx context.Context, cachedFleet *v1alpha1.SeiNodeDeployment) (ctrl.Result, error) {
+	snd := &v1alpha1.SeiNodeDeployment{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(cachedFleet), snd); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
 	if !controllerutil.ContainsFinalizer(snd, v1alpha1.FinalizerSeiNodeDeployment) {
 		return ctrl.Result{}, nil
 	}
-	nodes, err := r.children(ctx, snd)
+	nodes, err := r.fleetsNodes(ctx, snd)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.reportTerminating(ctx, snd, len(nodes)); err != nil {
+	bound := slices.DeleteFunc(slices.Clone(nodes), func(node *v1alpha1.SeiNode) bool { return !fleet.Bound(snd, node) })
+	if err := r.reportTerminating(ctx, snd, len(bound)); err != nil {
 		return loop.ConflictIsRetry(err)
 	}
-	if snd.Spec.DeletionPolicy == v1alpha1.VolumeRetain {
-		err = r.letGo(ctx, snd, nodes)
-	} else {
-		err = r.removeNodes(ctx, nodes)
-		if err == nil && len(nodes) > 0 {
-			return ctrl.Result{}, nil // the last node's end wakes us up
-		}
+	switch {
+	case fleet.Retains(snd), r.orphans.noted(snd):
+		// What is orphaned is let go here too: the garbage collector knows of no kind for the
+		// first half minute after its CRD was installed.
+		err = r.letGo(ctx, snd, bound)
+	case len(bound) > 0:
+		return loop.ConflictIsRetry(r.removeNodes(ctx, bound)) // the last node's end wakes us up
 	}
 	if err != nil {
 		return loop.ConflictIsRetry(err)
 	}
+	left := slices.DeleteFunc(nodes, func(node *v1alpha1.SeiNode) bool { return node.DeletionTimestamp != nil })
+	return r.release(ctx, snd, len(left))
+}
+
+// release takes the finalizer off, and tells how many nodes run on.
+func (r *Reconciler) release(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, left int) (ctrl.Result, error) {
 	before := snd.DeepCopy()
 	controllerutil.RemoveFinalizer(snd, v1alpha1.FinalizerSeiNodeDeployment)
 	if err := r.Client.Patch(ctx, snd, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return loop.ConflictIsRetry(fmt.Errorf("removing the finalizer: %w", err))
 	}
+	if left > 0 {
+		r.Events.Emit(ctx, snd, events.New(events.NodesRetained, "%d nodes run on without the fleet; a fleet of the same name takes them over", left))
+	}
+	r.orphans.forget(snd)
 	r.forget(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(snd)})
 	return ctrl.Result{}, nil
+}
+
+// fleetsNodes are the nodes that the fleet has, or has let go: those it controls, and those that
+// nobody controls and bear its label.
+func (r *Reconciler) fleetsNodes(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]*v1alpha1.SeiNode, error) {
+	list := &v1alpha1.SeiNodeList{}
+	if err := r.Live.List(ctx, list, client.InNamespace(snd.Namespace)); err != nil {
+		return nil, fmt.Errorf("listing the fleet's nodes: %w", err)
+	}
+	var found []*v1alpha1.SeiNode
+	for i := range list.Items {
+		node := &list.Items[i]
+		if fleet.Bound(snd, node) || node.Labels[v1alpha1.LabelDeployment] == snd.Name && metav1.GetControllerOf(node) == nil {
+			found = append(found, node)
+		}
+	}
+	slices.SortFunc(found, func(a, b *v1alpha1.SeiNode) int { return cmp.Compare(ordinalOf(a), ordinalOf(b)) })
+	return found, nil
 }
 
 func (r *Reconciler) removeNodes(ctx context.Context, nodes []*v1alpha1.SeiNode) error {
@@ -65,8 +102,9 @@ func (r *Reconciler) removeNodes(ctx context.Context, nodes []*v1alpha1.SeiNode)
 	return nil
 }
 
-// letGo takes the fleet's ownership off everything it owns. Labels stay, so that a
-// fleet of the same name can take it over.
+// letGo takes the fleet out of the owners of everything that still has it there: what was made by
+// an older operator, or before the policy was Retain. Labels stay, so that a fleet of the same name
+// can take it over.
 func (r *Reconciler) letGo(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) error {
 	owned, err := r.belongings(ctx, snd)
 	if err != nil {
@@ -76,53 +114,46 @@ func (r *Reconciler) letGo(ctx context.Context, snd *v1alpha1.SeiNodeDeployment,
 		owned = append(owned, node)
 	}
 	for _, obj := range owned {
-		if err := r.disown(ctx, snd, obj); err != nil {
+		if !fleet.Bound(snd, obj) {
+			continue
+		}
+		if err := r.unbind(ctx, snd, obj); err != nil {
 			return err
 		}
 	}
-	r.Events.Emit(ctx, snd, events.New(events.NodesRetained, "%d nodes run on without the fleet; a fleet of the same name takes them over", len(nodes)))
 	return nil
 }
 
-// belongings are the objects besides its nodes that the fleet controls.
+// belongings are the objects besides its nodes that bear the fleet's label.
 func (r *Reconciler) belongings(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]client.Object, error) {
-	var owned []client.Object
-	genesis, err := cached(ctx, r.Client, snd.Namespace, fleet.GenesisName(snd.Name), &corev1.ConfigMap{})
+	lists := []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceList{}}
+	served, err := r.routes.served(ctx, false, r.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
-	if genesis != nil && metav1.IsControlledBy(genesis, snd) {
-		owned = append(owned, genesis)
+	if served {
+		lists = append(lists, &gatewayv1.HTTPRouteList{})
 	}
-	services := &corev1.ServiceList{}
-	labelled := []client.ListOption{client.InNamespace(snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: snd.Name}}
-	if err := r.Client.List(ctx, services, labelled...); err != nil {
-		return nil, fmt.Errorf("listing the fleet's Services: %w", err)
-	}
-	for i := range services.Items {
-		if metav1.IsControlledBy(&services.Items[i], snd) {
-			owned = append(owned, &services.Items[i])
+	var found []client.Object
+	for _, list := range lists {
+		err := r.Live.List(ctx, list, client.InNamespace(snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: snd.Name})
+		if err != nil {
+			return nil, fmt.Errorf("listing what the fleet owns: %w", err)
+		}
+		err = meta.EachListItem(list, func(obj runtime.Object) error {
+			found = append(found, obj.(client.Object))
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("listing what the fleet owns: %w", err)
 		}
 	}
-	served, err := r.routes.served(ctx, false, r.Clock.Now())
-	if err != nil || !served {
-		return owned, err
-	}
-	routes := &gatewayv1.HTTPRouteList{}
-	if err := r.Client.List(ctx, routes, labelled...); err != nil {
-		return nil, fmt.Errorf("listing the fleet's routes: %w", err)
-	}
-	for i := range routes.Items {
-		if metav1.IsControlledBy(&routes.Items[i], snd) {
-			owned = append(owned, &routes.Items[i])
-		}
-	}
-	return owned, nil
+	return found, nil
 }
 
-func (r *Reconciler) disown(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, obj client.Object) error {
+func (r *Reconciler) unbind(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, obj client.Object) error {
 	before := obj.DeepCopyObject().(client.Object)
-	obj.SetOwnerReferences(slices.DeleteFunc(slices.Clone(obj.GetOwnerReferences()), func(ref metav1.OwnerReference) bool { return ref.UID == snd.UID }))
+	fleet.Unbind(snd, obj)
 	err := r.Client.Patch(ctx, obj, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("letting go of %T %s: %w", obj, obj.GetName(), err)

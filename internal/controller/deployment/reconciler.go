@@ -63,6 +63,8 @@ type Reconciler struct {
 	// spent twice: a node that was just told to move still looks untouched there.
 	writes loop.Writes
 	routes *routeWatch
+	// orphans are the fleets that leave everything behind.
+	orphans orphans
 }
 
 // init makes the parts that the reconciler owns.

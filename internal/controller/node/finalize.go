@@ -31,6 +31,13 @@ func (r *Reconciler) finalize(ctx context.Context, node *v1alpha1.SeiNode) (ctrl
 	if err := r.reportTerminating(ctx, node); err != nil {
 		return loop.ConflictIsRetry(err)
 	}
+	switch orphaned, err := r.orphaned(ctx, node); {
+	case err != nil:
+		return loop.ConflictIsRetry(err)
+	case orphaned:
+		// The pod runs on, and with it the claim is in use and the consensus key reserved.
+		return r.release(ctx, node)
+	}
 	gone, err := r.stopPods(ctx, node)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -45,6 +52,36 @@ func (r *Reconciler) finalize(ctx context.Context, node *v1alpha1.SeiNode) (ctrl
 	if err := r.releaseVolume(ctx, node); err != nil {
 		return ctrl.Result{}, err
 	}
+	return r.release(ctx, node)
+}
+
+// orphaned reports whether the node was deleted with --cascade=orphan: its finalizer says so, or the
+// garbage collector has taken the node off its StatefulSet already. Where it has not, that is done
+// here.
+func (r *Reconciler) orphaned(ctx context.Context, node *v1alpha1.SeiNode) (bool, error) {
+	asked := controllerutil.ContainsFinalizer(node, metav1.FinalizerOrphanDependents)
+	if node.Status.StatefulSet == nil {
+		return asked, nil
+	}
+	sts, err := cached(ctx, r.Live, node, node.Name, &appsv1.StatefulSet{})
+	if err != nil || sts == nil {
+		return asked, err
+	}
+	if !asked {
+		return sts.UID == node.Status.StatefulSet.UID && metav1.GetControllerOf(sts) == nil, nil
+	}
+	if !metav1.IsControlledBy(sts, node) {
+		return true, nil
+	}
+	before := sts.DeepCopy()
+	sts.OwnerReferences = slices.DeleteFunc(sts.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == node.UID })
+	if err := r.Client.Patch(ctx, sts, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return false, fmt.Errorf("letting go of StatefulSet %s: %w", sts.Name, err)
+	}
+	return true, nil
+}
+
+func (r *Reconciler) release(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Result, error) {
 	before := node.DeepCopy()
 	controllerutil.RemoveFinalizer(node, v1alpha1.FinalizerSeiNode)
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {

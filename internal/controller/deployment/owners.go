@@ -1,0 +1,67 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+)
+
+// syncOwners gives the fleet's nodes the owner that its deletion policy asks for. It does so at
+// once and also while the fleet is paused: the garbage collector waits for nobody.
+func (r *Reconciler) syncOwners(ctx context.Context, s *scope) error {
+	var errs []error
+	for i := range s.Result.Members {
+		m := &s.Result.Members[i]
+		if m.Live == nil {
+			continue
+		}
+		node, err := r.syncOwner(ctx, s, m.Live)
+		m.Live = node
+		errs = append(errs, err)
+	}
+	for _, node := range s.Observed.Surplus {
+		_, err := r.syncOwner(ctx, s, node)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// syncOwner returns the node as it is then.
+func (r *Reconciler) syncOwner(ctx context.Context, s *scope, live *v1alpha1.SeiNode) (*v1alpha1.SeiNode, error) {
+	node, changed := fleet.WithOwner(s.snd, live)
+	if !changed {
+		return live, nil
+	}
+	patch := client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})
+	err := r.Client.Patch(ctx, node, patch, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment))
+	switch {
+	case apierrors.IsConflict(err):
+		s.comeBackIn(loop.StaleInterval)
+		return live, nil
+	case err != nil:
+		return live, fmt.Errorf("setting the owner of SeiNode %s: %w", live.Name, err)
+	}
+	r.writes.Wrote(node)
+	return node, nil
+}
+
+// leaving reports whether the fleet is being deleted although the cache does not show it yet. It is
+// asked before a node is adopted: one that the garbage collector has just let go, for
+// --cascade=orphan, would be taken back and go with the fleet.
+func (r *Reconciler) leaving(ctx context.Context, s *scope, node *v1alpha1.SeiNode) (bool, error) {
+	if node == nil || fleet.Owns(s.snd, node) {
+		return false, nil
+	}
+	now := &v1alpha1.SeiNodeDeployment{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.snd), now); err != nil {
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	}
+	return now.DeletionTimestamp != nil || now.UID != s.snd.UID, nil
+}
