@@ -107,3 +107,34 @@ func TestScheme_KnowsEveryKind(t *testing.T) {
 		}
 	}
 }
+
+func TestVolumeRetention_AskedForOrByTheMode(t *testing.T) {
+	const del, keep = v1alpha1.VolumeDelete, v1alpha1.VolumeRetain
+	full := v1alpha1.SeiNodeSpec{FullNode: &v1alpha1.FullNodeSpec{}}
+	archive := v1alpha1.SeiNodeSpec{Archive: &v1alpha1.ArchiveSpec{}}
+	validator := v1alpha1.SeiNodeSpec{Validator: &v1alpha1.ValidatorSpec{}}
+	with := func(spec v1alpha1.SeiNodeSpec, v v1alpha1.DataVolumeSpec) v1alpha1.SeiNodeSpec {
+		spec.DataVolume = &v
+		return spec
+	}
+	for name, tc := range map[string]struct {
+		spec            v1alpha1.SeiNodeSpec
+		deleted, scaled v1alpha1.VolumeDeletionPolicy
+	}{
+		"full node":                 {full, del, del},
+		"replayer":                  {v1alpha1.SeiNodeSpec{Replayer: &v1alpha1.ReplayerSpec{}}, del, del},
+		"seed":                      {v1alpha1.SeiNodeSpec{Seed: &v1alpha1.SeedSpec{}}, del, del},
+		"archive":                   {archive, keep, keep},
+		"validator":                 {validator, keep, keep},
+		"validator, size alone":     {with(validator, v1alpha1.DataVolumeSpec{}), keep, keep},
+		"validator, short form":     {with(validator, v1alpha1.DataVolumeSpec{DeletionPolicy: del}), del, del},
+		"full node, short form":     {with(full, v1alpha1.DataVolumeSpec{DeletionPolicy: keep}), keep, keep},
+		"full node, one of the two": {with(full, v1alpha1.DataVolumeSpec{Retention: &v1alpha1.VolumeRetention{WhenDeleted: keep}}), keep, del},
+		"archive, one of the two":   {with(archive, v1alpha1.DataVolumeSpec{Retention: &v1alpha1.VolumeRetention{WhenScaled: del}}), keep, del},
+		"imported":                  {with(full, v1alpha1.DataVolumeSpec{Import: &v1alpha1.ImportVolume{PVCName: "x"}}), keep, keep},
+	} {
+		if got := tc.spec.VolumeRetention(); got.WhenDeleted != tc.deleted || got.WhenScaled != tc.scaled {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -83,6 +83,10 @@ const AnnotationApplied = "sei.io/applied"
 // that fleet. Such objects have no owner reference.
 const AnnotationDeploymentUID = "sei.io/nodedeployment-uid"
 
+// AnnotationScaledDown on a fleet's node says that it is removed because the fleet was scaled
+// down: its volume follows retention.whenScaled.
+const AnnotationScaledDown = "sei.io/scaled-down"
+
 // Data keys of the Secrets a node refers to.
 const (
 	SecretKeySigningKey = "priv_validator_key.json" //nolint:gosec // the name of a data key, not a credential

@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "cmp"
+
 // Role is the value of the label sei.io/role for this spec; empty for a mode that is not known.
 func (s *SeiNodeSpec) Role() string {
 	switch {
@@ -84,4 +86,24 @@ func (s *SeiNodeSpec) ImportedClaim() string {
 		return ""
 	}
 	return s.DataVolume.Import.PVCName
+}
+
+// VolumeRetention is what becomes of the node's volume: as asked for, or else by its mode. What a
+// validator has signed and what an archive has gathered cannot be had again.
+func (s *SeiNodeSpec) VolumeRetention() VolumeRetention {
+	if s.ImportedClaim() != "" {
+		return VolumeRetention{WhenDeleted: VolumeRetain, WhenScaled: VolumeRetain}
+	}
+	rest := VolumeDelete
+	if s.Validator != nil || s.Archive != nil {
+		rest = VolumeRetain
+	}
+	var asked VolumeRetention
+	if v := s.DataVolume; v != nil {
+		rest = cmp.Or(v.DeletionPolicy, rest)
+		if v.Retention != nil {
+			asked = *v.Retention
+		}
+	}
+	return VolumeRetention{WhenDeleted: cmp.Or(asked.WhenDeleted, rest), WhenScaled: cmp.Or(asked.WhenScaled, rest)}
 }

@@ -128,7 +128,8 @@ const (
 )
 
 // DataVolumeSpec configures the volume a node lives on.
-// +kubebuilder:validation:XValidation:rule="!has(self.__import__) || !(has(self.size) || has(self.storageClassName) || has(self.deletionPolicy))",message="an imported volume is taken as it is and never deleted: remove size, storageClassName and deletionPolicy"
+// +kubebuilder:validation:XValidation:rule="!has(self.__import__) || !(has(self.size) || has(self.storageClassName) || has(self.deletionPolicy) || has(self.retention))",message="an imported volume is taken as it is and never deleted: remove size, storageClassName, deletionPolicy and retention"
+// +kubebuilder:validation:XValidation:rule="!has(self.retention) || !has(self.deletionPolicy)",message="set retention or deletionPolicy: deletionPolicy means both whenDeleted and whenScaled of retention"
 // +kubebuilder:validation:XValidation:rule="!has(self.size) || (size(string(self.size)) <= 24 && (string(self.size).lowerAscii().indexOf('e') == -1 || string(self.size).lowerAscii().indexOf('e') >= size(string(self.size)) - 3) && isQuantity(string(self.size)) && quantity(string(self.size)).isGreaterThan(quantity('0')))",message="dataVolume.size must be a quantity of more than zero, for example 500Gi"
 type DataVolumeSpec struct {
 	// import takes over an existing PersistentVolumeClaim with its data.
@@ -142,10 +143,25 @@ type DataVolumeSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	StorageClassName *string `json:"storageClassName,omitempty"`
-	// deletionPolicy says whether the claim goes (Delete, the default) or stays
-	// (Retain) when the SeiNode is deleted. Imported claims always stay.
+	// deletionPolicy says whether the claim goes (Delete) or stays (Retain) with
+	// the SeiNode, however that is removed. It is the short form of retention.
 	// +optional
 	DeletionPolicy VolumeDeletionPolicy `json:"deletionPolicy,omitempty"`
+	// retention says whether the claim goes (Delete) or stays (Retain), by what
+	// becomes of the SeiNode. Default: Retain for validators and archives, Delete
+	// for other modes. Imported claims always stay.
+	// +optional
+	Retention *VolumeRetention `json:"retention,omitempty"`
+}
+
+// VolumeRetention says what becomes of a volume, by what becomes of its node.
+type VolumeRetention struct {
+	// whenDeleted applies when the SeiNode is deleted, by itself or with its fleet.
+	// +optional
+	WhenDeleted VolumeDeletionPolicy `json:"whenDeleted,omitempty"`
+	// whenScaled applies when a fleet removes the SeiNode because it was scaled down.
+	// +optional
+	WhenScaled VolumeDeletionPolicy `json:"whenScaled,omitempty"`
 }
 
 // ImportVolume names a claim to take over.

@@ -41,6 +41,7 @@ var Fields = map[string]Class{
 	"dataVolume.size":             Live,
 	"dataVolume.storageClassName": Immutable,
 	"dataVolume.deletionPolicy":   Live,
+	"dataVolume.retention":        Live,
 
 	// A snapshot is only looked at when a node is brought up.
 	"fullNode.snapshot":  Live,

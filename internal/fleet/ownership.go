@@ -88,6 +88,17 @@ func WithOwner(snd *v1alpha1.SeiNodeDeployment, live *v1alpha1.SeiNode) (*v1alph
 	return node, true
 }
 
+// Staying is a node of the fleet without the note that it was to be removed by scaling down, and
+// whether it had one: the fleet has grown again before the node went.
+func Staying(snd *v1alpha1.SeiNodeDeployment, live *v1alpha1.SeiNode) (*v1alpha1.SeiNode, bool) {
+	if live.Annotations[v1alpha1.AnnotationScaledDown] == "" || live.DeletionTimestamp != nil || !Owns(snd, live) {
+		return live, false
+	}
+	node := live.DeepCopy()
+	delete(node.Annotations, v1alpha1.AnnotationScaledDown)
+	return node, true
+}
+
 // MayAdopt says why an object under one of the fleet's names must be left alone;
 // empty means that the fleet may write it. What the fleet owns is its own; what
 // nobody controls and carries its label is what an earlier fleet of the same name

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"cmp"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -47,15 +45,11 @@ func DataSize(in Input) resource.Quantity {
 // DeletionPolicy says what becomes of the node's volume with the node. Imported
 // claims always stay.
 func DeletionPolicy(node *v1alpha1.SeiNode) v1alpha1.VolumeDeletionPolicy {
-	v := node.Spec.DataVolume
-	switch {
-	case v == nil:
-		return v1alpha1.VolumeDelete
-	case v.Import != nil:
-		return v1alpha1.VolumeRetain
-	default:
-		return cmp.Or(v.DeletionPolicy, v1alpha1.VolumeDelete)
+	retention := node.Spec.VolumeRetention()
+	if node.Annotations[v1alpha1.AnnotationScaledDown] != "" && node.DeletionTimestamp != nil {
+		return retention.WhenScaled
 	}
+	return retention.WhenDeleted
 }
 
 func storageClass(in Input) *string {

@@ -49,7 +49,7 @@ var specChanges = []struct {
 		s.DataVolume = &v1alpha1.DataVolumeSpec{Import: &v1alpha1.ImportVolume{PVCName: "x"}}
 	}},
 	{"dataVolume", false, func(s *v1alpha1.SeiNodeSpec) {
-		s.DataVolume = &v1alpha1.DataVolumeSpec{Size: new(quantity("1Ti")), DeletionPolicy: v1alpha1.VolumeRetain}
+		s.DataVolume = &v1alpha1.DataVolumeSpec{Size: new(quantity("1Ti")), Retention: &v1alpha1.VolumeRetention{WhenDeleted: v1alpha1.VolumeRetain}}
 	}},
 	{"fullNode", true, func(s *v1alpha1.SeiNodeSpec) {
 		s.Validator, s.FullNode = nil, &v1alpha1.FullNodeSpec{}

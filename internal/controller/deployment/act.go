@@ -44,10 +44,28 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 // volumes follow the nodes' own policy.
 func (r *Reconciler) removeSurplus(ctx context.Context, s *scope) error {
 	for _, node := range s.Observed.Surplus {
+		if err := r.markScaledDown(ctx, node); err != nil {
+			return err
+		}
 		if err := r.deleteNode(ctx, node); err != nil {
 			return err
 		}
 		s.tell(events.New(events.NodeRemoved, "%s was removed: the fleet was scaled to %d", node.Name, s.snd.Spec.Replicas).About(events.Node(s.snd, node.Name)))
+	}
+	return nil
+}
+
+// markScaledDown notes on a node that it goes because of the fleet's size, if that makes a
+// difference to its volume. The node's own finalizer sees to the volume.
+func (r *Reconciler) markScaledDown(ctx context.Context, node *v1alpha1.SeiNode) error {
+	retention := node.Spec.VolumeRetention()
+	if retention.WhenScaled == retention.WhenDeleted || node.Annotations[v1alpha1.AnnotationScaledDown] != "" {
+		return nil
+	}
+	before := node.DeepCopy()
+	metav1.SetMetaDataAnnotation(&node.ObjectMeta, v1alpha1.AnnotationScaledDown, "true")
+	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("marking SeiNode %s as scaled down: %w", node.Name, err)
 	}
 	return nil
 }

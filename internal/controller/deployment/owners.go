@@ -22,20 +22,22 @@ func (r *Reconciler) syncOwners(ctx context.Context, s *scope) error {
 		if m.Live == nil {
 			continue
 		}
-		node, err := r.syncOwner(ctx, s, m.Live)
-		m.Live = node
+		node, changed := fleet.WithOwner(s.snd, m.Live)
+		node, unmarked := fleet.Staying(s.snd, node)
+		var err error
+		m.Live, err = r.patchNode(ctx, s, m.Live, node, changed || unmarked)
 		errs = append(errs, err)
 	}
 	for _, node := range s.Observed.Surplus {
-		_, err := r.syncOwner(ctx, s, node)
+		owned, changed := fleet.WithOwner(s.snd, node)
+		_, err := r.patchNode(ctx, s, node, owned, changed)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// syncOwner returns the node as it is then.
-func (r *Reconciler) syncOwner(ctx context.Context, s *scope, live *v1alpha1.SeiNode) (*v1alpha1.SeiNode, error) {
-	node, changed := fleet.WithOwner(s.snd, live)
+// patchNode writes a node's metadata and returns the node as it is then.
+func (r *Reconciler) patchNode(ctx context.Context, s *scope, live, node *v1alpha1.SeiNode, changed bool) (*v1alpha1.SeiNode, error) {
 	if !changed {
 		return live, nil
 	}

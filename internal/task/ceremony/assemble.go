@@ -3,12 +3,15 @@ package ceremony
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 )
 
 // assembleGenesis has the first validator make the genesis. It gives the same bytes
@@ -37,6 +40,29 @@ func assembled(ctx context.Context, env *Env) (wire.AssembledGenesis, plan.Outco
 		return result, plan.Terminal(ReasonValidatorFailed, errNotAssembled)
 	}
 	return result, run(ctx, env.Members[0], task.ID, api.AssembleGenesis, nil, &result)
+}
+
+// onAnotherChain makes sure that no validator has blocks of a chain with another genesis: volumes
+// that an earlier fleet of the name left behind still have theirs.
+func onAnotherChain(ctx context.Context, env *Env, hash string) plan.Outcome {
+	for _, m := range env.Members {
+		if m.Sidecar == nil {
+			return plan.Wait(ReasonValidatorNotReady, fmt.Sprintf("waiting for the sidecar of %s", m.Name), shortly)
+		}
+		seen, err := m.Sidecar.Node(ctx)
+		if errors.Is(err, sidecar.ErrNotFound) {
+			continue // an older sidecar cannot tell
+		}
+		if err != nil {
+			return callFailed(m, api.AssembleGenesis, err)
+		}
+		begun := seen.Home.Stage == api.HomeFirstSync || seen.Home.Stage == api.HomeSynced
+		if has := seen.Home.GenesisHash; begun && has != "" && has != hash {
+			return plan.Terminal(ReasonGenesisConflict, fmt.Errorf("the volume of validator %s has blocks of a chain with the genesis %s, and the fleet would start one with %s: "+
+				"delete the volumes of its validators to start a new chain, or ask for the genesis that they have", m.Name, has, hash))
+		}
+	}
+	return plan.Done("")
 }
 
 func accounts(spec *v1alpha1.GenesisCeremony) []wire.Account {

@@ -36,6 +36,14 @@ type fake struct {
 	down    error
 	// level is the sidecar's API level; 0 is the newest.
 	level int
+	home  api.Home
+}
+
+func (f *fake) Node(context.Context) (api.Node, error) {
+	if f.level > 0 && f.level < api.LevelNode {
+		return api.Node{}, sidecar.ErrNotFound
+	}
+	return api.Node{Home: f.home}, f.down
 }
 
 func (f *fake) Version(context.Context) (api.Version, error) {

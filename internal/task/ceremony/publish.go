@@ -19,6 +19,9 @@ func publishGenesis(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) p
 	if !o.IsDone() {
 		return o
 	}
+	if o := onAnotherChain(ctx, env, made.GenesisHash); !o.IsDone() {
+		return o
+	}
 	if o := knowsLevel(ctx, env.Members, "publish a genesis without replacing another"); !o.IsDone() {
 		return o
 	}

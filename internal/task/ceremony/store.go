@@ -37,6 +37,9 @@ func storeGenesis(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 		return plan.Terminal(ReasonHashDiffers, fmt.Errorf("the genesis that %s gives has SHA-256 %s, but the chain began with %s",
 			env.Members[0].Name, file.Hash, latched))
 	}
+	if o := onAnotherChain(ctx, env, file.Hash); !o.IsDone() {
+		return o
+	}
 	env.Facts.Warnings = made.Warnings
 	return store(ctx, env, packed, file)
 }

@@ -156,3 +156,32 @@ func TestG3_RestoreGenesis_OlderSidecarsMakeAnother_IsRefused(t *testing.T) {
 		t.Errorf("outcome %+v", o)
 	}
 }
+
+// Volumes outlive fleets. One that has blocks is not given to another chain of the same name. (G4)
+func TestG4_StoreGenesis_AValidatorHasBlocksOfAnotherChain_IsRefused(t *testing.T) {
+	ours := packed("genesis").GenesisHash
+	for name, tc := range map[string]struct {
+		home  api.Home
+		level int
+		want  bool
+	}{
+		"new":                          {home: api.Home{Stage: api.HomeEmpty, GenesisHash: "made by init"}, want: true},
+		"prepared for another":         {home: api.Home{Stage: api.HomePrepared, GenesisHash: "ab"}, want: true},
+		"runs on the same":             {home: api.Home{Stage: api.HomeSynced, GenesisHash: ours}, want: true},
+		"runs on another":              {home: api.Home{Stage: api.HomeSynced, GenesisHash: "ab"}},
+		"syncs another":                {home: api.Home{Stage: api.HomeFirstSync, GenesisHash: "ab"}},
+		"an older sidecar cannot tell": {home: api.Home{Stage: api.HomeSynced, GenesisHash: "ab"}, level: api.LevelFarewell, want: true},
+		"started, and nobody can tell": {home: api.Home{Stage: api.HomeSynced}, want: true},
+	} {
+		env, fakes := newEnv(2)
+		env.withObjects()
+		fakes[1].home, fakes[1].level = tc.home, tc.level
+		if o := assembleGenesis(t.Context(), env, env.task(fleet.TaskAssembleGenesis)); !o.IsDone() {
+			t.Fatalf("assembling: %+v", o)
+		}
+		o := storeGenesis(t.Context(), env, nil)
+		if o.IsDone() != tc.want || !tc.want && (!o.IsTerminal() || !strings.Contains(o.Err.Error(), "the volume of validator val-1")) {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}

@@ -174,6 +174,10 @@ func fillVolume(d *v1.DataVolumeSpec, c randfill.Continue) {
 		return
 	}
 	d.Size, d.DeletionPolicy = filled[resource.Quantity](c), oneOf(c, v1.VolumeDelete, v1.VolumeRetain)
+	if c.Bool() {
+		d.DeletionPolicy = ""
+		d.Retention = &v1.VolumeRetention{WhenDeleted: oneOf(c, v1.VolumeDelete, v1.VolumeRetain), WhenScaled: oneOf(c, v1.VolumeDelete, v1.VolumeRetain)}
+	}
 	d.StorageClassName = new("fast")
 }
 

@@ -232,7 +232,16 @@ func volumeRules() []rule {
 			accepted: specs(node(full, imported)),
 			rejected: specs(node(full, "dataVolume: {import: {pvcName: a}, size: 1Gi}"),
 				node(full, "dataVolume: {import: {pvcName: a}, storageClassName: fast}"),
-				node(full, "dataVolume: {import: {pvcName: a}, deletionPolicy: Delete}")),
+				node(full, "dataVolume: {import: {pvcName: a}, deletionPolicy: Delete}"),
+				node(full, "dataVolume: {import: {pvcName: a}, retention: {whenScaled: Delete}}")),
+		},
+		{
+			kind: "SeiNode", path: "spec.dataVolume", message: "set retention or deletionPolicy",
+			accepted: slices.Concat(
+				specs(node(full, "dataVolume: {retention: {whenDeleted: Retain}}"), node(full, "dataVolume: {deletionPolicy: Retain}"),
+					node(full, "dataVolume: {retention: {whenDeleted: Retain, whenScaled: Delete}}")),
+				changes(node(full, "dataVolume: {deletionPolicy: Retain}"), "dataVolume: {deletionPolicy: null, retention: {whenScaled: Delete}}")),
+			rejected: specs(node(full, "dataVolume: {deletionPolicy: Retain, retention: {whenDeleted: Retain}}")),
 		},
 		{
 			kind: "SeiNode", path: "spec.dataVolume", message: "dataVolume.size must be a quantity of more than zero",

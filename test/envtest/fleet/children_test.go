@@ -188,3 +188,33 @@ func TestDeletion_Retain_NodesRunOnAndAreAdoptedAgain(t *testing.T) {
 		t.Errorf("the retained node was not adopted as it is: %+v", n.ObjectMeta)
 	}
 }
+
+// A volume follows what becomes of its node: removed by scaling down, or deleted.
+func TestRetention_ScaledDownAndDeleted_AreToldApart(t *testing.T) {
+	w := newOperatedWorld(t)
+	snd := rpc("rpc", 3)
+	snd.Spec.Template.Spec.DataVolume = &v1alpha1.DataVolumeSpec{
+		Retention: &v1alpha1.VolumeRetention{WhenDeleted: v1alpha1.VolumeDelete, WhenScaled: v1alpha1.VolumeRetain},
+	}
+	w.bringUp(snd)
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Replicas = 2 })
+	envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, "rpc-2")
+	kept := &corev1.PersistentVolumeClaim{}
+	if w.Get("data-rpc-2", kept); kept.DeletionTimestamp != nil {
+		t.Error("the volume of a node that was scaled down goes")
+	}
+	w.Delete(w.fleet("rpc"))
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, "rpc")
+	envtest.WaitGone[corev1.PersistentVolumeClaim](t, w.Env, w.NS, "data-rpc-0")
+	if w.Get("data-rpc-2", kept); kept.DeletionTimestamp != nil {
+		t.Error("the volume of a node that was scaled down goes with the fleet")
+	}
+}
+
+// A note that a node was to be removed does not outlive a change of mind.
+func TestRetention_ScaledDownAndUpAgain_ForgetsTheNote(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(rpc("rpc", 1))
+	w.editNode("rpc-0", func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationScaledDown] = "true" })
+	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Annotations[v1alpha1.AnnotationScaledDown] == "" })
+}
