@@ -4,10 +4,30 @@ import (
 	"cmp"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/platform"
 )
+
+// fleetSpread spreads the nodes of a fleet over machines and zones when nobody says otherwise. It is
+// a wish: a pod is rather placed beside another of its fleet than not at all.
+func fleetSpread(node *v1alpha1.SeiNode) []corev1.TopologySpreadConstraint {
+	fleet := node.Labels[v1alpha1.LabelDeployment]
+	if fleet == "" {
+		return nil
+	}
+	var list []corev1.TopologySpreadConstraint
+	for _, key := range []string{corev1.LabelHostname, corev1.LabelTopologyZone} {
+		list = append(list, corev1.TopologySpreadConstraint{
+			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelDeployment: fleet}},
+		})
+	}
+	return list
+}
 
 // schedule places the pod: the node's wishes over the platform's for its role.
 func (p pod) schedule(spec *corev1ac.PodSpecApplyConfiguration) error {
@@ -24,6 +44,9 @@ func (p pod) schedule(spec *corev1ac.PodSpecApplyConfiguration) error {
 	tolerations, err := applyConfigs[corev1ac.TolerationApplyConfiguration](s.Tolerations)
 	if err != nil {
 		return fmt.Errorf("rendering tolerations: %w", err)
+	}
+	if len(s.TopologySpreadConstraints) == 0 {
+		s.TopologySpreadConstraints = fleetSpread(p.Node)
 	}
 	spread, err := applyConfigs[corev1ac.TopologySpreadConstraintApplyConfiguration](s.TopologySpreadConstraints)
 	if err != nil {

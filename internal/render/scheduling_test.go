@@ -5,9 +5,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 func TestPod_Scheduling_NodeOverModeOverDefault(t *testing.T) {
@@ -56,8 +58,52 @@ func TestPod_Scheduling_NodeOverModeOverDefault(t *testing.T) {
 }
 
 func TestPod_Scheduling_NothingAskedFor_NothingRendered(t *testing.T) {
-	got := podSpec(t, input(fullNode()))
+	alone := fullNode()
+	delete(alone.Labels, v1alpha1.LabelDeployment) // those of a fleet are spread
+	got := podSpec(t, input(alone))
 	if got.NodeSelector != nil || got.Tolerations != nil || got.Affinity != nil || got.TopologySpreadConstraints != nil || got.PriorityClassName != "" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestPod_Spread_OfAFleet_IsAWishThatCanBeReplaced(t *testing.T) {
+	node, alone := fullNode(), fullNode()
+	node.Labels = map[string]string{v1alpha1.LabelDeployment: "rpc"}
+	delete(alone.Labels, v1alpha1.LabelDeployment)
+	soft := func(key string) corev1.TopologySpreadConstraint {
+		return corev1.TopologySpreadConstraint{
+			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelDeployment: "rpc"}},
+		}
+	}
+	own := corev1.TopologySpreadConstraint{MaxSkew: 2, TopologyKey: "rack", WhenUnsatisfiable: corev1.DoNotSchedule}
+	platforms := input(node)
+	platforms.Platform.Scheduling.Default.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{own}
+	asked := input(node.DeepCopy())
+	asked.Node.Spec.Scheduling = &v1alpha1.SchedulingSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{own}}
+	for name, tc := range map[string]struct {
+		in   render.Input
+		want []corev1.TopologySpreadConstraint
+	}{
+		"nobody says otherwise": {input(node), []corev1.TopologySpreadConstraint{soft(corev1.LabelHostname), soft(corev1.LabelTopologyZone)}},
+		"the platform does":     {platforms, []corev1.TopologySpreadConstraint{own}},
+		"the spec does":         {asked, []corev1.TopologySpreadConstraint{own}},
+		"no fleet":              {input(alone), nil},
+	} {
+		if diff := cmp.Diff(tc.want, podSpec(t, tc.in).TopologySpreadConstraints); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The default is the operator's and not the spec's, so an operator that begins to spread fleets
+// restarts none of them.
+func TestPod_Spread_IsNoPartOfWhatTheSpecAsksFor(t *testing.T) {
+	byDefault, replaced := input(fullNode()), input(fullNode())
+	replaced.Platform.Scheduling.Default.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 2, TopologyKey: "rack", WhenUnsatisfiable: corev1.ScheduleAnyway}}
+	template, spec := hashes(t, byDefault)
+	otherTemplate, otherSpec := hashes(t, replaced)
+	if spec != otherSpec || template == otherTemplate {
+		t.Errorf("spec %s and %s, template %s and %s", spec, otherSpec, template, otherTemplate)
 	}
 }
