@@ -52,6 +52,8 @@ const (
 	GenesisWarning    Reason = "GenesisWarning"
 	GenesisConflict   Reason = "GenesisConflict"
 	NotInGenesis      Reason = "NotInGenesis"
+
+	DisruptionBudgetRefused Reason = "DisruptionBudgetRefused"
 )
 
 // Entry describes a reason.
@@ -124,8 +126,10 @@ func Catalogue() []Entry {
 		{GenesisWarning, warning, "CheckGenesis", "", "The genesis is valid, but the chain may not do what was meant; the note says why."},
 		{GenesisConflict, warning, "CompareGenesis", "", "Something else stands in the place of the ConfigMap with the chain's genesis. " +
 			"It is left alone, and the note says what to do."},
-		{NotInGenesis, warning, "CompareKeys", "", "A validator of the fleet has a consensus key that is not in the chain's genesis: the one it replaces is lost. " +
-			"The note names both."},
+		{NotInGenesis, warning, "CompareKeys", "", "A validator of the fleet has a consensus key that is not in the chain's genesis: " +
+			"the one it replaces is lost. The note names both."},
+		{DisruptionBudgetRefused, warning, "LimitDisruptions", "",
+			"The fleet has no PodDisruptionBudget: the API server refuses it, or one of its name belongs to someone else. The fleet goes on; the note says why."},
 		{NodesRetained, normal, "RetainNodes", "", "The fleet was deleted with `deletionPolicy: Retain`; its nodes run on."},
 	}
 }

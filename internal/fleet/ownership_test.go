@@ -75,6 +75,8 @@ func TestV2_Retain_NothingHasAnOwnerReference(t *testing.T) {
 		for _, r := range fleet.Routes(snd, cfg) {
 			check("HTTPRoute "+*r.Name, len(r.OwnerReferences), r.Annotations)
 		}
+		budget := fleet.DisruptionBudget(snd)
+		check("PodDisruptionBudget", len(budget.OwnerReferences), budget.Annotations)
 		genesis := fleet.GenesisConfigMap(snd, nil, fleet.GenesisFile{})
 		check("ConfigMap", len(genesis.OwnerReferences), genesis.Annotations)
 	}

@@ -14,5 +14,5 @@ import (
 func IsRetained(snd *v1alpha1.SeiNodeDeployment, node *v1alpha1.SeiNode) bool {
 	name, ordinal, ok := ParseChildName(node.Name)
 	return ok && name == snd.Name && !slices.Contains(Ordinals(snd), ordinal) &&
-		node.Labels[v1alpha1.LabelDeployment] == snd.Name && metav1.GetControllerOf(node) == nil
+		node.Labels[v1alpha1.LabelDeployment] == snd.Name && metav1.GetControllerOf(node) == nil && !Owns(snd, node)
 }

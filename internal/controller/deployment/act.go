@@ -35,7 +35,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		errs = append(errs, r.holdCeremony(ctx, s))
 	}
 	s.Result.Networking.Synced = true
-	errs = append(errs, r.syncNetworking(ctx, s))
+	errs = append(errs, r.syncNetworking(ctx, s), r.syncBudget(ctx, s))
 	s.Result.Nodes = s.Decision.Judge(&s.Observed, s.Result.Members)
 	return errors.Join(errs...)
 }

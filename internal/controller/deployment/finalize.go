@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -126,7 +127,7 @@ func (r *Reconciler) letGo(ctx context.Context, snd *v1alpha1.SeiNodeDeployment,
 
 // belongings are the objects besides its nodes that bear the fleet's label.
 func (r *Reconciler) belongings(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]client.Object, error) {
-	lists := []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceList{}}
+	lists := []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceList{}, &policyv1.PodDisruptionBudgetList{}}
 	served, err := r.routes.served(ctx, false, r.Clock.Now())
 	if err != nil {
 		return nil, err

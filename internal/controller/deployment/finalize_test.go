@@ -63,7 +63,7 @@ func TestV2_Finalize_OnALateCache_DecidesByWhatIsStored(t *testing.T) {
 			if err := c.Update(t.Context(), snd); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Client.Delete(t.Context(), snd); err != nil {
+			if err := c.Delete(t.Context(), snd); err != nil {
 				t.Fatal(err)
 			}
 			// The cache has the deletion, and neither the policy nor the finalizers.
@@ -110,7 +110,7 @@ func requireNode(t *testing.T, c *controllertest.Cluster, stays, bound bool) {
 func TestV2_OrphanedNode_IsNotAdoptedByAFleetThatLeaves(t *testing.T) {
 	c := newCluster(t)
 	c.Late = stored(t, c)
-	if err := c.Client.Delete(t.Context(), stored(t, c)); err != nil {
+	if err := c.Delete(t.Context(), stored(t, c)); err != nil {
 		t.Fatal(err)
 	}
 	makeNode(t, c, false)
@@ -129,7 +129,7 @@ func TestV2_Finalize_OrphanThatOnlyTheWatchHasShown_KeepsTheNodes(t *testing.T) 
 	shown := stored(t, c)
 	shown.DeletionTimestamp, shown.Finalizers = new(metav1.Now()), append(shown.Finalizers, metav1.FinalizerOrphanDependents)
 	r.orphans.watched().Update(event.UpdateEvent{ObjectOld: stored(t, c), ObjectNew: shown})
-	if err := c.Client.Delete(t.Context(), stored(t, c)); err != nil {
+	if err := c.Delete(t.Context(), stored(t, c)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {

@@ -28,6 +28,8 @@ type scope struct {
 	// finished is the plan that ended in this pass.
 	finished *v1alpha1.TaskPlan
 	warnings []string
+	// budgetProblem says why the fleet has no PodDisruptionBudget.
+	budgetProblem string
 	// told are the events of what was done in this pass.
 	told []events.Event
 

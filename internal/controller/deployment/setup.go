@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -42,6 +43,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.fleetsOfGenesis)).
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(
 			func(_ context.Context, o client.Object) []reconcile.Request { return fleetOfObject(o) })).
+		Watches(&policyv1.PodDisruptionBudget{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(specOrMetadataChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
 		Build(r.Tracer.Reconciler(v1alpha1.KindSeiNodeDeployment, r))
 	if err != nil {
@@ -91,6 +93,15 @@ func (r *Reconciler) otherFounders(ctx context.Context, o client.Object) []recon
 		return nil
 	}
 	return slices.DeleteFunc(r.foundersOf(ctx, o.GetNamespace(), genesis.ChainID), func(request reconcile.Request) bool { return request.Name == o.GetName() })
+}
+
+// specOrMetadataChanged lets through what people change. The disruption controller writes the status
+// of a budget with every pod that comes and goes.
+func specOrMetadataChanged() predicate.Predicate {
+	return predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{},
+		predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+			return len(e.ObjectOld.GetOwnerReferences()) != len(e.ObjectNew.GetOwnerReferences())
+		}})
 }
 
 // comesOrGoes lets through that an object is made and that its deletion begins or ends.

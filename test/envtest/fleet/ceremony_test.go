@@ -132,7 +132,10 @@ func (c *chain) withValidators(from json.RawMessage) json.RawMessage {
 		list = append(list, map[string]string{"address": c.sidecars.VolumeKey(tx.Validator)})
 	}
 	document["validators"] = list
-	raw, _ := json.Marshal(document)
+	raw, err := json.Marshal(document)
+	if err != nil {
+		return from
+	}
 	return raw
 }
 

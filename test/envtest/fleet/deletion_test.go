@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,8 +22,8 @@ type possession struct {
 	uid  types.UID
 }
 
-// possessions are the nodes, pods and volumes of a fleet of two validators, and its Service and
-// genesis.
+// possessions are the nodes, pods and volumes of a fleet of two validators, its Service, its
+// genesis and its disruption budget.
 func (w fleets) possessions() []possession {
 	w.T.Helper()
 	all := []possession{
@@ -30,6 +31,7 @@ func (w fleets) possessions() []possession {
 		{"val-0-0", &corev1.Pod{}, ""}, {"val-1-0", &corev1.Pod{}, ""},
 		{"data-val-0", &corev1.PersistentVolumeClaim{}, ""}, {"data-val-1", &corev1.PersistentVolumeClaim{}, ""},
 		{"val-internal", &corev1.Service{}, ""}, {"val-genesis", &corev1.ConfigMap{}, ""},
+		{"val", &policyv1.PodDisruptionBudget{}, ""},
 	}
 	for i := range all {
 		w.Get(all[i].name, all[i].obj)
@@ -154,7 +156,9 @@ func TestV2_PolicyChanged_OwnersFollowAlsoWhilePaused(t *testing.T) {
 	w.bringUp(validators("val", 2))
 	pod := &corev1.Pod{}
 	w.Get("val-1-0", pod)
-	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Paused, s.Spec.DeletionPolicy = true, v1alpha1.VolumeRetain })
+	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) {
+		s.Spec.Paused, s.Spec.DeletionPolicy = true, v1alpha1.VolumeRetain
+	})
 	for _, name := range []string{"val-0", "val-1"} {
 		w.awaitNode(name, func(n *v1alpha1.SeiNode) bool { return !bound(n) })
 	}
@@ -165,7 +169,9 @@ func TestV2_PolicyChanged_OwnersFollowAlsoWhilePaused(t *testing.T) {
 
 	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.DeletionPolicy = v1alpha1.VolumeDelete })
 	for _, name := range []string{"val-0", "val-1"} {
-		w.awaitNode(name, func(n *v1alpha1.SeiNode) bool { return bound(n) && n.Annotations[v1alpha1.AnnotationDeploymentUID] == "" })
+		w.awaitNode(name, func(n *v1alpha1.SeiNode) bool {
+			return bound(n) && n.Annotations[v1alpha1.AnnotationDeploymentUID] == ""
+		})
 	}
 	envtest.WaitFor(t, w.Env, w.NS, "val-genesis", func(c *corev1.ConfigMap) bool { return c != nil && bound(c) })
 	envtest.WaitFor(t, w.Env, w.NS, "val-internal", func(s *corev1.Service) bool { return s != nil && bound(s) })
