@@ -21,7 +21,8 @@ const (
 
 // The life of a network of two fleets: four validators found a chain that two full nodes join, are upgraded together at
 // a height they all halt at, and later one by one while the chain goes on; the full nodes are updated and
-// configured under their clients. The steps share one chain, because founding it is what takes long.
+// configured under their clients; the validators survive a configuration that seid refuses, a drained machine and the
+// deletion of their fleet. The steps share one chain, because founding it is what takes long.
 func TestFleet_FoundsAChain_AndIsRolledWhileItLives(t *testing.T) {
 	s := begin(t, "fleet")
 	s.chain.id = "fleet-1"
@@ -35,6 +36,9 @@ func TestFleet_FoundsAChain_AndIsRolledWhileItLives(t *testing.T) {
 		{"servers are updated under their clients", (*scenario).updateUnderClients},
 		{"servers are configured under their clients", (*scenario).configureUnderClients},
 		{"validators are updated one by one", (*scenario).updateOneByOne},
+		{"a refused configuration stops at the first validator", (*scenario).stopAtTheFirst},
+		{"a drain takes one validator", (*scenario).drainWithinTheBudget},
+		{"the fleet is deleted and its validators sign on", (*scenario).deleteInForeground},
 	} {
 		passed := t.Run(step.name, func(t *testing.T) {
 			theReport.watch(t)

@@ -14,6 +14,9 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
+// balanced is how many validators are behind load balancers. Two would wait for a third before their first block.
+const balanced = 3
+
 // Validators behind load balancers found a chain (F7). Their addresses are of a range that leads nowhere and their host
 // names are in no name server, so nothing but the names inside the cluster can connect them. Then all of them are lost
 // at once, and find each other again.
@@ -22,14 +25,14 @@ func TestFleet_FoundersBehindLoadBalancers_MakeBlocks(t *testing.T) {
 	s.chain.id = "balanced-1"
 	s.startLoadBalancers()
 	founders := s.founders()
-	founders.Spec.Replicas = 2
+	founders.Spec.Replicas = balanced
 	delete(founders.Spec.Template.Spec.Overrides, keyHaltHeight)
 	founders.Spec.Networking = &v1alpha1.NetworkingSpec{TCP: &v1alpha1.TCPNetworking{}}
 	s.create(founders)
 	s.awaitHeight("v-0", 5)
 	s.awaitFleet("v", v1alpha1.ConditionNodesReady, metav1.ConditionTrue)
 	s.awaitFleet("v", v1alpha1.ConditionNetworkingReady, metav1.ConditionTrue)
-	for ordinal := range 2 {
+	for ordinal := range balanced {
 		name := fmt.Sprintf("v-%d", ordinal)
 		s.wantPeersInside(name)
 		s.awaitPeers(name, 1)
@@ -41,7 +44,7 @@ func TestFleet_FoundersBehindLoadBalancers_MakeBlocks(t *testing.T) {
 	}
 
 	height := s.height("v-0")
-	for ordinal := range 2 {
+	for ordinal := range balanced {
 		if err := s.Delete(t.Context(), s.pod(fmt.Sprintf("v-%d", ordinal))); err != nil {
 			t.Fatal(err)
 		}
