@@ -59,7 +59,8 @@ func onAnotherChain(ctx context.Context, env *Env, hash string) plan.Outcome {
 		begun := seen.Home.Stage == api.HomeFirstSync || seen.Home.Stage == api.HomeSynced
 		if has := seen.Home.GenesisHash; begun && has != "" && has != hash {
 			return plan.Terminal(ReasonGenesisConflict, fmt.Errorf("the volume of validator %s has blocks of a chain with the genesis %s, "+
-				"and the fleet would start one with %s: delete the volumes of its validators to start a new chain, or ask for the genesis that they have", m.Name, has, hash))
+				"and the fleet would start one with %s: delete the volumes of its validators to start a new chain, "+
+				"or ask for the genesis that they have", m.Name, has, hash))
 		}
 	}
 	return plan.Done("")
