@@ -70,14 +70,11 @@ func (l *looks) look(ctx context.Context, node *v1alpha1.SeiNode, pod string, s 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	select {
-	case <-current.done:
-		delete(l.all, key)
-		return current.document, current.err
-	default:
-		current.abandoned = true
-		return nil, current.soFar()
+	if !current.running() {
+		return l.use(key, current) // it came with the end of the patience
 	}
+	current.abandoned = true
+	return nil, current.soFar()
 }
 
 // soFar is what is known of a sidecar that has not answered yet: one that did not answer the
@@ -133,11 +130,15 @@ func (l *looks) ask(ctx context.Context, current *look, node *v1alpha1.SeiNode, 
 	}
 }
 
-// take uses an answer once. A failure stays known, so that the next pass does not wait for the
-// same sidecar again.
 func (l *looks) take(key types.NamespacedName, current *look) (*api.Node, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.use(key, current)
+}
+
+// use uses an answer once. A failure stays known, so that the next pass does not wait for the
+// same sidecar again.
+func (l *looks) use(key types.NamespacedName, current *look) (*api.Node, error) {
 	timedOut := current.err != nil && current.abandoned
 	if l.all[key] == current && !timedOut {
 		delete(l.all, key)
