@@ -154,7 +154,9 @@ func TestOperator_Away_FullNodesComeBackAndValidatorsWait(t *testing.T) {
 		<-time.After(time.Second)
 	}
 	s.scaleOperator("1")
-	s.awaitCondition("v", v1alpha1.ConditionSidecarReady, metav1.ConditionTrue, v1alpha1.ReasonSidecarReady)
+	await(t, inSyncTimeout, "the operator to let the validator start", func(context.Context) (bool, string, error) {
+		return len(processes(s.pod("v"), []string{"seid", "start"})) > 0, "", nil
+	})
 	s.awaitInSync("n")
 }
 

@@ -191,8 +191,9 @@ func closesCleanly(t *testing.T, v *node, gate int) {
 	if exit := r.LastExit; exit.Reason != api.ExitStopped || exit.Code != 0 || exit.Signal != "" {
 		t.Errorf("ended with %+v after %d signals", exit, signals)
 	}
-	if got := strings.Count(v.log(), "Closed memiavl db"); got != closed+1 {
-		t.Errorf("the log says %d times that the database was closed, want %d", got, closed+1)
+	// How often seid writes the line while it runs is its own business; a kill would not add one.
+	if got := strings.Count(v.log(), "Closed memiavl db"); got <= closed {
+		t.Errorf("the log says %d times that a database was closed, as often as before", got)
 	}
 }
 
