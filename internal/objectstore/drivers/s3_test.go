@@ -58,16 +58,24 @@ func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.objects[key] = append(s.objects[key], s.parts[fmt.Sprint(i)]...)
 		}
 		_, _ = io.WriteString(w, `<CompleteMultipartUploadResult><Key>k</Key></CompleteMultipartUploadResult>`)
-	case r.Method == http.MethodPut && r.Header.Get("If-None-Match") != "" && s.conditions != "":
-		s3Error(w, 501, s.conditions)
-	case r.Method == http.MethodPut && r.Header.Get("If-None-Match") == "*" && s.objects[key] != nil:
-		s3Error(w, 412, "PreconditionFailed")
 	case r.Method == http.MethodPut:
-		s.objects[key] = payload(r, body)
+		s.put(w, r, key, body)
 	case s.objects[key] == nil:
 		s3Error(w, 404, "NoSuchKey")
 	default:
 		_, _ = w.Write(s.objects[key])
+	}
+}
+
+func (s *s3) put(w http.ResponseWriter, r *http.Request, key string, body []byte) {
+	condition := r.Header.Get("If-None-Match")
+	switch {
+	case condition != "" && s.conditions != "":
+		s3Error(w, 501, s.conditions)
+	case condition == "*" && s.objects[key] != nil:
+		s3Error(w, 412, "PreconditionFailed")
+	default:
+		s.objects[key] = payload(r, body)
 	}
 }
 
