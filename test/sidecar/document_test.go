@@ -245,7 +245,9 @@ func (n *node) documentStateSync(t *testing.T) {
 	if !slices.Contains(states, api.SyncStateSyncing) || slices.Contains(states, api.SyncReplaying) || slices.Contains(states, api.SyncNotAnswering) {
 		t.Errorf("states %v", states)
 	}
-	if len(sentences) == 0 || slices.Contains(sentences, "seid syncs its state from its peers") {
-		t.Errorf("seid's metrics were not used: %q", sentences)
+	// seid may open its peer-to-peer port a moment before its metrics.
+	sentences = slices.DeleteFunc(sentences, func(s string) bool { return s == "seid syncs its state from its peers" })
+	if len(sentences) == 0 {
+		t.Error("seid's metrics were not used")
 	}
 }

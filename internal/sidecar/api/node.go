@@ -200,7 +200,7 @@ const (
 	SyncHalted SyncState = "halted"
 	// SyncUpgradeNeeded: the node stopped because the chain needs another binary.
 	SyncUpgradeNeeded SyncState = "upgradeNeeded"
-	// SyncNotAnswering: seid has answered before and does not any more.
+	// SyncNotAnswering: seid answered before, or has its RPC open, and does not answer.
 	SyncNotAnswering SyncState = "notAnswering"
 )
 

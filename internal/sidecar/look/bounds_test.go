@@ -54,6 +54,7 @@ func TestNode_ABlackHoleAsRPC_AnswersWithinTheBound(t *testing.T) {
 			}
 			// The second look comes when asking has been given up.
 			awaitValue(t, l.answers.idle)
+			s.clock.Step(openGrace)
 			got = l.Node(ctx)
 			if got.Sync.State != tc.want || got.Home.Stage == "" || got.Disk == nil || ctx.Err() != nil {
 				t.Errorf("%+v", got)

@@ -104,6 +104,8 @@ func (s *StateSync) work() int64 {
 type Trend struct {
 	// Answered: this process has answered before.
 	Answered bool
+	// Open is for how long the RPC port has been seen open.
+	Open time.Duration
 	// ClosingIn: the distance to the peers shrinks, or was not watched for long enough.
 	ClosingIn bool
 	// Idle is for how long neither height nor state sync has moved.

@@ -25,6 +25,8 @@ type sample struct {
 type history struct {
 	process  string
 	answered bool
+	// opened is when the RPC port was first seen open.
+	opened time.Time
 	// behind holds samples since the node fell behind, oldest first.
 	behind []sample
 	// moved is when the measure of progress last changed.
@@ -45,11 +47,14 @@ func processOf(s api.Seid) string {
 }
 
 // observe adds a look and tells the trend.
-func (h *history) observe(now time.Time, process string, c *Chain, s *StateSync) Trend {
+func (h *history) observe(now time.Time, process string, seen Facts) Trend {
 	if h.process != process {
 		*h = history{process: process}
 	}
-	measure := s.work()
+	if h.opened.IsZero() && seen.Ports.RPC {
+		h.opened = now
+	}
+	c, measure := seen.Chain, seen.StateSync.work()
 	if c != nil {
 		h.answered = true
 		measure = c.Height
@@ -57,7 +62,11 @@ func (h *history) observe(now time.Time, process string, c *Chain, s *StateSync)
 	if h.moved.IsZero() || measure != h.measure {
 		h.moved, h.measure = now, measure
 	}
-	return Trend{Answered: h.answered, ClosingIn: h.closingIn(now, c), Idle: now.Sub(h.moved)}
+	trend := Trend{Answered: h.answered, ClosingIn: h.closingIn(now, c), Idle: now.Sub(h.moved)}
+	if !h.opened.IsZero() {
+		trend.Open = now.Sub(h.opened)
+	}
+	return trend
 }
 
 // closingIn compares the distance to the peers with that of a while ago.

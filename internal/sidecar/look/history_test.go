@@ -26,7 +26,7 @@ func TestHistory_ClosingIn_ComparesWithAMinuteAgo(t *testing.T) {
 			var early, late bool
 			for second := int64(0); second <= 180; second += every {
 				at := now.Add(time.Duration(second) * time.Second)
-				trend := h.observe(at, "1", &Chain{Height: 1 + second, Lag: tc.lag(second), Behind: tc.behind}, nil)
+				trend := h.observe(at, "1", Facts{Chain: &Chain{Height: 1 + second, Lag: tc.lag(second), Behind: tc.behind}})
 				if second < 60 {
 					early = trend.ClosingIn
 				}
@@ -45,7 +45,7 @@ func TestHistory_ClosingIn_ComparesWithAMinuteAgo(t *testing.T) {
 func TestHistory_Idle_CountsFromTheLastProgress(t *testing.T) {
 	var h history
 	at := func(second int, c *Chain, s *StateSync) time.Duration {
-		return h.observe(now.Add(time.Duration(second)*time.Second), "1", c, s).Idle
+		return h.observe(now.Add(time.Duration(second)*time.Second), "1", Facts{Chain: c, StateSync: s}).Idle
 	}
 	chunks := func(n int64) *StateSync { return &StateSync{Metrics: &StateSyncMetrics{Chunks: n}} }
 	for _, tc := range []struct {
@@ -73,13 +73,34 @@ func TestHistory_ANewProcess_HasNotAnswered(t *testing.T) {
 	var h history
 	first := api.Seid{State: api.SeidRunning, Starts: 1, Since: new(now)}
 	second := api.Seid{State: api.SeidRunning, Starts: 2, Since: new(now.Add(time.Minute))}
-	if !h.observe(now, processOf(first), &Chain{}, nil).Answered || !h.observe(now, processOf(first), nil, nil).Answered {
+	if !h.observe(now, processOf(first), Facts{Chain: &Chain{}}).Answered || !h.observe(now, processOf(first), Facts{}).Answered {
 		t.Error("the first process has answered")
 	}
-	if h.observe(now, processOf(second), nil, nil).Answered {
+	if h.observe(now, processOf(second), Facts{}).Answered {
 		t.Error("the second process has not answered")
 	}
 	if processOf(api.Seid{State: api.SeidExited, Since: new(now)}) != "" {
 		t.Error("what has ended is no process")
+	}
+}
+
+func TestHistory_Open_CountsFromTheFirstSight(t *testing.T) {
+	var h history
+	closed, open := Facts{}, Facts{Ports: Ports{Known: true, RPC: true}}
+	for _, tc := range []struct {
+		second  int
+		process string
+		seen    Facts
+		want    time.Duration
+	}{
+		{0, "1", closed, 0},
+		{10, "1", open, 0},
+		{12, "1", open, 2 * time.Second},
+		{20, "2", closed, 0},
+		{30, "2", open, 0},
+	} {
+		if got := h.observe(now.Add(time.Duration(tc.second)*time.Second), tc.process, tc.seen).Open; got != tc.want {
+			t.Errorf("after %d s: open for %s, want %s", tc.second, got, tc.want)
+		}
 	}
 }

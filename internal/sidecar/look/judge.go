@@ -21,6 +21,9 @@ const (
 	startStall = 10 * time.Minute
 	// replayPause is how long ago the last commit of a seid that replays may be.
 	replayPause = 2 * time.Minute
+	// openGrace is how long seid may have its RPC open before it answers. It opens between
+	// two glances too: at the RPC, and then at the ports.
+	openGrace = 3 * time.Second
 	// stopNoteAge is how long before an exit the note of an upgrade belongs to it.
 	stopNoteAge = 2 * time.Minute
 )
@@ -102,7 +105,7 @@ func silent(f Facts) api.Sync {
 		return ended // the same binary on its way to the same end
 	}
 	switch {
-	case f.Trend.Answered, f.Ports.RPC:
+	case f.Trend.Answered, f.Ports.RPC && f.Trend.Open >= openGrace:
 		return state(api.SyncNotAnswering, sayNotAnswering)
 	case f.stateSyncing():
 		return stateSyncing(f)

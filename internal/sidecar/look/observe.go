@@ -43,7 +43,7 @@ func (l *Look) observe(ctx context.Context, facts *Facts, process string, set se
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	facts.Trend = l.history.observe(l.Clock.Now(), process, facts.Chain, facts.StateSync)
+	facts.Trend = l.history.observe(l.Clock.Now(), process, *facts)
 }
 
 // chain asks the node. A slow one is waited for beside the look, which goes on with what the
