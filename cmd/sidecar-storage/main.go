@@ -13,11 +13,14 @@ import (
 	"github.com/sei-operator/sei-operator/internal/objectstore/program"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	if err := program.Serve(ctx, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, program.Failure(err))
-		os.Exit(1) //nolint:gocritic // nothing is left to be stopped
+		return 1
 	}
+	return 0
 }
