@@ -162,10 +162,7 @@ func precedes(a, b *v1alpha1.SeiNodeDeployment) bool {
 	if begun := a.Status.GenesisHash != ""; begun != (b.Status.GenesisHash != "") {
 		return begun
 	}
-	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return a.CreationTimestamp.Before(&b.CreationTimestamp)
-	}
-	return a.Name < b.Name
+	return older(a, b)
 }
 
 // again is a plan that is due, or put off because one has just failed.

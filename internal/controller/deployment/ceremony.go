@@ -184,8 +184,21 @@ func (r *Reconciler) ceremonyMembers(ctx context.Context, s *scope) ([]ceremony.
 
 // sidecarOf is the sidecar of a node's own pod; nil while that does not run.
 func (r *Reconciler) sidecarOf(ctx context.Context, node *v1alpha1.SeiNode) (sidecar.Sidecar, error) {
+	pod, err := r.ownPod(ctx, node)
+	if err != nil || pod == nil {
+		return nil, err
+	}
+	if _, running := task.SidecarStarted(pod); !running {
+		return nil, nil
+	}
+	return task.Dial(r.Sidecars, node, pod), nil
+}
+
+// ownPod is the pod that the node's own StatefulSet made; nil when there is none. Any other pod of
+// that name is somebody else's.
+func (r *Reconciler) ownPod(ctx context.Context, node *v1alpha1.SeiNode) (*corev1.Pod, error) {
 	pod, err := cached(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{})
-	if err != nil {
+	if err != nil || pod == nil {
 		return nil, err
 	}
 	sts, err := cached(ctx, r.Client, node.Namespace, node.Name, &appsv1.StatefulSet{})
@@ -193,8 +206,8 @@ func (r *Reconciler) sidecarOf(ctx context.Context, node *v1alpha1.SeiNode) (sid
 		return nil, err
 	}
 	objects := task.Objects{StatefulSet: sts}
-	if _, running := task.SidecarStarted(pod); !running || !objects.IsNodesPod(node, pod) {
+	if !objects.IsNodesPod(node, pod) {
 		return nil, nil
 	}
-	return task.Dial(r.Sidecars, node, pod), nil
+	return pod, nil
 }

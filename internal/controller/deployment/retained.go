@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
-	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 // syncSelected sees to it that the fleet's Services select the pods of its own nodes, and not those
@@ -38,11 +35,10 @@ func (r *Reconciler) syncSelected(ctx context.Context, s *scope) error {
 }
 
 // selectPod puts the label of a fleet on the pod of a node, or takes it off when the fleet is empty.
-// Only pods of the node's own StatefulSet are touched: a bootstrap Job's answers nobody, and any other
-// pod is somebody else's.
+// Only the pod of the node's own StatefulSet is touched: a bootstrap Job's answers nobody.
 func (r *Reconciler) selectPod(ctx context.Context, node *v1alpha1.SeiNode, name string) error {
-	pod, err := cached(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{})
-	if err != nil || pod == nil || pod.DeletionTimestamp != nil || pod.Labels[v1alpha1.LabelDeployment] == name || !madeFor(node, pod) {
+	pod, err := r.ownPod(ctx, node)
+	if err != nil || pod == nil || pod.DeletionTimestamp != nil || pod.Labels[v1alpha1.LabelDeployment] == name {
 		return err
 	}
 	patched := pod.DeepCopy()
@@ -55,9 +51,4 @@ func (r *Reconciler) selectPod(ctx context.Context, node *v1alpha1.SeiNode, name
 		return fmt.Errorf("labelling pod %s: %w", pod.Name, err)
 	}
 	return nil
-}
-
-func madeFor(node *v1alpha1.SeiNode, pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(pod)
-	return owner != nil && node.Status.StatefulSet != nil && owner.UID == node.Status.StatefulSet.UID
 }
