@@ -88,7 +88,7 @@ func Catalogue() []Entry {
 		{SidecarReadinessLost, warning, "ProbeSidecar", "Pod", "The sidecar of a running node holds the start gate closed, " +
 			"which means that its pod was replaced. A mark-ready plan follows."},
 		{SidecarReadinessRestored, normal, "MarkReady", "Pod", "The start gate is open again."},
-		{PodCrashLooping, warning, "ObservePod", "Pod", "A container of the pod keeps ending; the note names it and its last exit."},
+		{PodCrashLooping, warning, "ObservePod", "Pod", "A container of the pod is crash-looping; the note names it and its last exit."},
 		{ImagePullFailed, warning, "PullImage", "Pod", "An image of the pod cannot be pulled; the note names it."},
 		{SpecInvalid, warning, "ValidateSpec", "", "The spec asks for something that cannot be done; the note names the field."},
 		{PVCNotReady, warning, "ValidateVolume", "PersistentVolumeClaim", "The imported volume cannot be used yet; the operator keeps looking."},

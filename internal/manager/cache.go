@@ -69,7 +69,8 @@ func having(label string) (labels.Selector, error) {
 func untouched(obj any) (any, error) { return obj, nil }
 
 // leanPod keeps of a pod's spec what is looked at: where it runs and its images. The
-// rest is most of what a pod takes in memory. Nobody writes a pod back.
+// rest is most of what a pod takes in memory. Nobody writes a pod back; its labels are kept, and
+// may be patched.
 func leanPod(obj any) (any, error) {
 	if pod, ok := obj.(*corev1.Pod); ok {
 		pod.ManagedFields = nil

@@ -112,7 +112,7 @@ func ofNodes() []Declaration {
 	return []Declaration{
 		{
 			Name: NameNodeStatusPatches, Type: Counter, Labels: []string{labelNamespace, labelName, labelResult},
-			Help: "Passes over a SeiNode by what became of the status.", Notes: resultNotes,
+			Help: "SeiNode status patches by result, one per pass.", Notes: resultNotes,
 			Values: values{labelResult: resultValues},
 		}, {
 			Name: NameSidecarProbes, Type: Counter, Labels: []string{labelNamespace, labelOutcome},
@@ -153,7 +153,7 @@ func ofFleets() []Declaration {
 	return []Declaration{
 		{
 			Name: NameDeploymentStatusPatches, Type: Counter, Labels: []string{labelNamespace, labelName, labelResult},
-			Help: "Passes over a SeiNodeDeployment by what became of the status.", Notes: resultNotes,
+			Help: "SeiNodeDeployment status patches by result, one per pass.", Notes: resultNotes,
 			Values: values{labelResult: resultValues},
 		}, {
 			Name: NameFleetNodes, Type: Gauge, Labels: []string{labelNamespace, labelName, labelState},

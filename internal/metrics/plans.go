@@ -9,7 +9,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/plan"
 )
 
-// TasksCalled records what became of the tasks that one pass of a plan has called.
+// TasksCalled records the outcomes of the tasks that one pass of a plan has called.
 func (m *Metrics) TasksCalled(kind string, progress plan.Progress) {
 	for _, step := range progress.Steps {
 		t := step.Task

@@ -67,7 +67,7 @@ func isPullFailure(waitingReason string) bool {
 }
 
 func crashWords(pod string, c *corev1.ContainerStatus) string {
-	message := fmt.Sprintf("container %s keeps ending", c.Name)
+	message := fmt.Sprintf("container %s is crash-looping", c.Name)
 	if t := c.LastTerminationState.Terminated; t != nil {
 		message += fmt.Sprintf(" with exit code %d", t.ExitCode)
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // stopAtTheFirst gives the validators a configuration that seid refuses (F1). The first to get it keeps running on its last good
-// one and fails the rollout, the others never get it, and taking the change back is all it needs.
+// one and fails the rollout, the others never get it, and reverting the change is all it needs.
 func (s *scenario) stopAtTheFirst() {
 	began := time.Now()
 	s.overrideFleet("v", keyMinGasPrices, refusedGasPrice)
@@ -45,7 +45,7 @@ func (s *scenario) stopAtTheFirst() {
 	s.overrideFleet("v", keyMinGasPrices, "")
 	s.awaitFleet("v", v1alpha1.ConditionRolloutFailed, metav1.ConditionFalse)
 	s.awaitRolled("v", imageSeid, validators-1)
-	theReport.figuref(s.t, "from taking it back to all well", "%.1f s", time.Since(began).Seconds())
+	theReport.figuref(s.t, "from reverting it to all well", "%.1f s", time.Since(began).Seconds())
 	s.awaitHeight("rpc-0", s.height("rpc-0")+2)
 }
 

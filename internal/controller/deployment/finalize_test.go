@@ -106,7 +106,7 @@ func requireNode(t *testing.T, c *controllertest.Cluster, stays, bound bool) {
 }
 
 // The garbage collector lets nodes go before the cache shows that the fleet is being deleted. They
-// are not taken back. (V2)
+// are not adopted again. (V2)
 func TestV2_OrphanedNode_IsNotAdoptedByAFleetThatLeaves(t *testing.T) {
 	c := newCluster(t)
 	c.Late = stored(t, c)

@@ -56,7 +56,7 @@ func (r *Reconciler) patchNode(ctx context.Context, s *scope, live, node *v1alph
 
 // leaving reports whether the fleet is being deleted although the cache does not show it yet. It is
 // asked before a node is adopted: one that the garbage collector has just let go, for
-// --cascade=orphan, would be taken back and go with the fleet.
+// --cascade=orphan, would be adopted again and go with the fleet.
 func (r *Reconciler) leaving(ctx context.Context, s *scope, node *v1alpha1.SeiNode) (bool, error) {
 	if node == nil || fleet.Owns(s.snd, node) {
 		return false, nil

@@ -36,7 +36,7 @@ func (c cluster) counted(t *testing.T) map[statuspatch.Result]int {
 	return counted
 }
 
-// A1: every pass counts once by what became of the status: changed is the number of status writes,
+// A1: every pass counts once, by the result of its status patch: changed is the number of status writes,
 // and a settled node, whose reconciles are one pass each, counts a noop for every reconcile.
 func TestA1_EveryPass_IsCountedOnceByResult(t *testing.T) {
 	c := newCluster(t, newFullNode())

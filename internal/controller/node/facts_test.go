@@ -55,7 +55,7 @@ func TestPodState_IsWhatThePodShows(t *testing.T) {
 				{Name: render.ContainerSeid, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
 			}
 		}, domain.Pod{Trouble: domain.Trouble{
-			Reason: v1alpha1.ReasonPodCrashLooping, Message: "container seid keeps ending: see kubectl logs n-0 -c seid --previous",
+			Reason: v1alpha1.ReasonPodCrashLooping, Message: "container seid is crash-looping: see kubectl logs n-0 -c seid --previous",
 		}}},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "n-0"}}

@@ -1,4 +1,4 @@
-// Package sidecartask hands tasks to sidecars and reads what became of them. The plans of nodes
+// Package sidecartask hands tasks to sidecars and reads their results. The plans of nodes
 // and of fleets do it the same way; what they say about it differs.
 package sidecartask
 

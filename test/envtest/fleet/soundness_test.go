@@ -54,7 +54,7 @@ func (w fleets) pods(fleet string, replicas int) []types.UID {
 }
 
 // F1: a template whose configuration seid refuses stops at the first node, says why, and goes on
-// when it is taken back or corrected.
+// when it is reverted or corrected.
 func TestF1_RefusedConfiguration_StopsAtTheFirstNode(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.refuse("1")
