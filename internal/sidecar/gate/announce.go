@@ -53,12 +53,16 @@ func nameIn(address string) string {
 	return host
 }
 
-// lookup asks again when there was no answer. That there is no such name is one.
+// lookup asks again when there was no answer. That there is no such name, or no address for it, is one.
 func lookup(ctx context.Context, names Names, host string) (err error) {
 	for range lookupAttempts {
 		attempt, cancel := context.WithTimeout(ctx, lookupTimeout)
-		_, err = names.LookupHost(attempt, host)
+		var found []string
+		found, err = names.LookupHost(attempt, host)
 		cancel()
+		if err == nil && len(found) == 0 {
+			return errors.New("the name has no address")
+		}
 		if problem, ok := errors.AsType[*net.DNSError](err); err == nil || ctx.Err() != nil || ok && problem.IsNotFound {
 			return err
 		}

@@ -20,7 +20,10 @@ type names struct {
 func (n *names) LookupHost(_ context.Context, host string) ([]string, error) {
 	err := n.answers[min(len(n.asked), len(n.answers)-1)]
 	n.asked = append(n.asked, host)
-	return []string{"192.0.2.1"}, err
+	if err != nil || strings.HasPrefix(host, "empty.") {
+		return nil, err
+	}
+	return []string{"192.0.2.1"}, nil
 }
 
 // F7: neither DNS nor a load balancer keeps a node down. seid ends over an external address that it
@@ -40,6 +43,7 @@ func TestAnnounce_AnAddressThatCannotBeLookedUp_IsReplacedForThisStart(t *testin
 		"malformed":              {"a b", nil, 0, false},
 		"known":                  {"v-0.example:26656", []error{nil}, 1, false},
 		"not there yet":          {"v-0.example:26656", []error{missing}, 1, true},
+		"without an address":     {"empty.v-0.example:26656", []error{nil}, 1, true},
 		"with a protocol":        {"tcp://v-0.example:26656", []error{missing}, 1, true},
 		"no answer":              {"v-0.example:26656", []error{silent}, 3, true},
 		"an answer in the end":   {"v-0.example:26656", []error{silent, silent, nil}, 3, false},
