@@ -143,6 +143,9 @@ func (x *Executor[E]) settle(p *v1alpha1.TaskPlan, index int, o Outcome) time.Du
 		task.Message, task.Error = o.Message, ""
 		return 0
 	case wait:
+		if o.untimed {
+			task.Deadline = nil
+		}
 		if x.overdue(task) {
 			x.fail(p, index, Terminal(o.Reason, overdueError(task, o.Message)))
 			return 0

@@ -149,6 +149,29 @@ func TestSuspend_LongerThanTheDeadline_GivesTheTaskItsTimeAgain(t *testing.T) {
 }
 
 // D4: a failed attempt is retried with a new id within its budget, and named.
+// A task may wait for something that takes as long as it takes. Its own time begins after that.
+func TestAdvance_UntimedWait_TakesNothingOfTheTasksTime(t *testing.T) {
+	working := plan.Wait("Working", "the sidecar is working on it", time.Second)
+	r := newRig(t, map[string][]plan.Outcome{"a": {working, plan.Wait("Genesis", "waiting for the ceremony", time.Second).Untimed()}}, "a")
+	r.advance(t)
+	for range 3 {
+		r.pass(24 * time.Hour)
+		progress := r.advance(t)
+		task := r.plan.Tasks[0]
+		if r.plan.Phase != v1alpha1.PlanActive || task.Deadline != nil || !task.StartedAt.Time.Equal(start) || progress.RequeueAfter != time.Second {
+			t.Fatalf("phase %s, deadline %v, started %v, requeue %s", r.plan.Phase, task.Deadline, task.StartedAt, progress.RequeueAfter)
+		}
+	}
+	r.outcomes["a"] = []plan.Outcome{working}
+	if r.advance(t); r.plan.Tasks[0].Deadline == nil || r.plan.Tasks[0].Deadline.Sub(r.clock.Now()) != time.Minute {
+		t.Fatalf("deadline %v, want a minute from now", r.plan.Tasks[0].Deadline)
+	}
+	r.pass(time.Minute)
+	if r.advance(t); r.plan.Phase != v1alpha1.PlanFailed {
+		t.Error("the task has no deadline any more")
+	}
+}
+
 func TestAdvance_FailedAttempt_IsRetriedLaterUnderANewID(t *testing.T) {
 	r := newRig(t, map[string][]plan.Outcome{"a": {plan.Retry(errors.New("bucket is busy")), plan.Done("")}}, "a")
 	progress := r.advance(t)

@@ -15,6 +15,8 @@ type Outcome struct {
 	Message string
 	// After is when to look again if no event comes first. Zero leaves it to events.
 	After time.Duration
+	// untimed: the wait takes nothing of the task's time.
+	untimed bool
 	// Err is why a task has to be tried again or given up.
 	Err error
 }
@@ -35,6 +37,13 @@ func Done(message string) Outcome { return Outcome{verdict: done, Message: messa
 // something it watches changes. The task's deadline bounds the wait.
 func Wait(reason, message string, after time.Duration) Outcome {
 	return Outcome{verdict: wait, Reason: reason, Message: message, After: after}
+}
+
+// Untimed is a wait that the task's deadline does not bound: what it waits for has a deadline of
+// its own. The task has its whole time once that is over.
+func (o Outcome) Untimed() Outcome {
+	o.untimed = true
+	return o
 }
 
 // Retry ends this attempt. Another one, with a new id, follows after a back-off

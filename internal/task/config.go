@@ -107,7 +107,7 @@ func witnesses(ctx context.Context, env *Env, s *v1alpha1.SnapshotSource) ([]str
 		return nil, fmt.Errorf("looking for witnesses: %w", err)
 	}
 	if waiting != "" {
-		return nil, &missingInputError{reason: ReasonNoWitness, message: waiting, after: shortly}
+		return nil, &missingInputError{reason: ReasonNoWitness, message: waiting, after: shortly, untimed: true}
 	}
 	return servers, nil
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -31,9 +32,20 @@ type missingInputError struct {
 	reason, message string
 	// after is how soon to look again; zero means that a watch tells.
 	after time.Duration
+	// untimed: it takes as long as it takes, for example a ceremony with a deadline of its own.
+	untimed bool
 }
 
 func (e *missingInputError) Error() string { return e.message }
+
+// wait is the outcome of a task whose input is missing.
+func (e *missingInputError) wait() plan.Outcome {
+	o := plan.Wait(e.reason, e.message, cmp.Or(e.after, someTime))
+	if e.untimed {
+		return o.Untimed()
+	}
+	return o
+}
 
 // findGenesis finds the genesis of the node's chain in its namespace; nil when there
 // is none. A node that takes part in a ceremony takes that of its own fleet and no other.
@@ -70,7 +82,7 @@ func chooseGenesis(node *v1alpha1.SeiNode, found []corev1.ConfigMap) (*corev1.Co
 func awaitGenesis(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	genesis, err := findGenesis(ctx, env)
 	if missing, ok := errors.AsType[*missingInputError](err); ok {
-		return plan.Wait(missing.reason, missing.message, someTime)
+		return missing.wait()
 	}
 	if err != nil {
 		return apiOutcome("waiting for the genesis", err)
@@ -117,7 +129,9 @@ func ceremonyPending(ctx context.Context, env *Env) error {
 	}
 	for i := range fleets.Items {
 		if g := fleets.Items[i].Spec.Genesis; g != nil && g.ChainID == env.Node.Spec.ChainID {
-			return &missingInputError{reason: ReasonGenesisMissing, message: fmt.Sprintf("waiting for the ceremony of SeiNodeDeployment %s", fleets.Items[i].Name)}
+			return &missingInputError{reason: ReasonGenesisMissing, untimed: true, message: fmt.Sprintf(
+				"waiting for the genesis of %s: the ceremony of SeiNodeDeployment %s is not complete, and its condition %s says why",
+				env.Node.Spec.ChainID, fleets.Items[i].Name, v1alpha1.ConditionGenesisCeremonyComplete)}
 		}
 	}
 	return nil

@@ -58,6 +58,10 @@ func TestConfigureGenesisParams_WaitsOnlyForACeremonyOfItsOwnChainAndNamespace(t
 			if waits := errors.As(err, &missing); waits != c.waits || (err != nil && !waits) {
 				t.Errorf("error %v, want to wait: %t", err, c.waits)
 			}
+			want := "waiting for the genesis of new-1: the ceremony of SeiNodeDeployment founders is not complete, and its condition GenesisCeremonyComplete says why"
+			if c.waits && (missing.Error() != want || !missing.untimed) {
+				t.Errorf("waits with %q, without a deadline: %t", missing, missing.untimed)
+			}
 			if got, ok := params.(wire.ConfigureGenesis); ok != c.genesis || (ok && got.ExpectedGenesisHash != "abc") {
 				t.Errorf("parameters %+v, want a genesis: %t", params, c.genesis)
 			}

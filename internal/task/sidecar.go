@@ -2,7 +2,6 @@ package task
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +102,7 @@ func sidecarError(env *Env, taskType api.TaskType, err error) plan.Outcome {
 	var missing *missingInputError
 	switch {
 	case errors.As(err, &missing):
-		return plan.Wait(missing.reason, missing.Error(), cmp.Or(missing.after, someTime))
+		return missing.wait()
 	case sidecartask.Rejected(err):
 		return plan.Terminal(ReasonSidecarRefuses, fmt.Errorf("submitting %s: %w", taskType, err))
 	case errors.Is(err, sidecar.ErrUnauthorized):

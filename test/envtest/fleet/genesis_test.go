@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/events"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
@@ -225,8 +226,8 @@ func TestG5_GenesisAddedToARunningFleet_IsRefused(t *testing.T) {
 	}
 }
 
-// A validator waits for its ceremony as long as that may take. (G5)
-func TestG5_LongCeremony_ValidatorsHaveNoDeadlineOfTheirOwn(t *testing.T) {
+// Validators and full nodes wait for the ceremony of their chain as long as that may take. (G5)
+func TestG5_LongCeremony_NodesHaveNoDeadlineOfTheirOwn(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.chain()
 	stop := w.Sidecars.Program(w.Key("val-0"), api.GenerateGentx, sidecarsim.Outcome{Delay: time.Hour})
@@ -239,6 +240,17 @@ func TestG5_LongCeremony_ValidatorsHaveNoDeadlineOfTheirOwn(t *testing.T) {
 	})
 	if task := plan.Find(n.Status.Plan, domain.StepAwaitGenesis); task.Deadline != nil {
 		t.Errorf("it gives up at %v", task.Deadline)
+	}
+	// A full node of the chain waits as long, and says for what.
+	w.Create(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: v1alpha1.SeiNodeSpec{
+		ChainID: "demo", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{},
+	}})
+	full := w.awaitNode("full", func(n *v1alpha1.SeiNode) bool {
+		c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionPlanInProgress)
+		return c != nil && c.Reason == v1alpha1.ReasonPlanWaiting && strings.Contains(c.Message, "the ceremony of SeiNodeDeployment val is not complete")
+	})
+	if task := plan.Find(full.Status.Plan, domain.StepConfigureGenesis); task.Deadline != nil {
+		t.Errorf("the full node gives up at %v", task.Deadline)
 	}
 	got := w.fleet("val")
 	for _, task := range got.Status.Plan.Tasks {

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
@@ -52,9 +54,12 @@ func TestF8_ScaleUp_AsksNodesInSyncByTheirNamesInside(t *testing.T) {
 	snd.Spec.Template.Spec.Peers = []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: map[string]string{v1alpha1.LabelChain: "pacific-1"}}}}
 	w.Create(snd)
 	for _, name := range []string{"rpc-0", "rpc-1"} {
-		w.awaitNode(name, func(n *v1alpha1.SeiNode) bool {
+		n := w.awaitNode(name, func(n *v1alpha1.SeiNode) bool {
 			return n.Status.Plan != nil && strings.Contains(planMessages(n), "none of the 1 nodes that spec.peers finds by label is in sync")
 		})
+		if task := plan.Find(n.Status.Plan, domain.StepConfigureStateSync); task.Deadline != nil {
+			t.Errorf("%s gives up at %v: its peers may take longer to be in sync", name, task.Deadline)
+		}
 	}
 	if got := asked.of(w.Key("rpc-0")); got != nil {
 		t.Errorf("a sibling without a block was asked: %v", got)
