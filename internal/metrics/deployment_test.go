@@ -29,6 +29,31 @@ func TestDeploymentObserved_CountsNodesByStateAndForgets(t *testing.T) {
 	expect(t, registry, metrics.NameFleetStalled)
 }
 
+// A rollout that was halted calls for a person, unless one has paused the fleet or is deleting it.
+func TestDeploymentObserved_RolloutFailed_UnlessPausedOrTerminating(t *testing.T) {
+	for name, c := range map[string]struct {
+		condition metav1.ConditionStatus
+		change    func(*seiv1.SeiNodeDeployment)
+		want      string
+	}{
+		"failed":      {metav1.ConditionTrue, func(*seiv1.SeiNodeDeployment) {}, "1"},
+		"goes on":     {metav1.ConditionFalse, func(*seiv1.SeiNodeDeployment) {}, "0"},
+		"paused":      {metav1.ConditionTrue, func(s *seiv1.SeiNodeDeployment) { s.Spec.Paused = true }, "0"},
+		"terminating": {metav1.ConditionTrue, func(s *seiv1.SeiNodeDeployment) { s.Status.Phase = seiv1.DeploymentTerminating }, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, registry := newMetrics(t)
+			snd := fleet("rpc")
+			snd.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionRolloutFailed, Status: c.condition}}
+			c.change(snd)
+			m.DeploymentObserved(snd, snd)
+			expect(t, registry, metrics.NameFleetRolloutFailed, `seinodedeployment_rollout_failed{name="rpc",namespace="sei"} `+c.want)
+			m.Forget(seiv1.KindSeiNodeDeployment, "sei", "rpc")
+			expect(t, registry, metrics.NameFleetRolloutFailed)
+		})
+	}
+}
+
 func TestDeploymentObserved_PhaseChange_CountsOnceAndRecordsTheTrueDuration(t *testing.T) {
 	m, registry := newMetrics(t)
 	before, after := fleet("rpc"), fleet("rpc")

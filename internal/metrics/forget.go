@@ -11,7 +11,7 @@ import (
 // perObject names the gauges that have series per object of a kind.
 var perObject = map[string][]string{
 	seiv1.KindSeiNode:           {NameNodePhase, NameNodeReady, NameSidecarReady, NameKeyReserved},
-	seiv1.KindSeiNodeDeployment: {NameFleetPhase, NameFleetNodes, NameFleetStalled},
+	seiv1.KindSeiNodeDeployment: {NameFleetPhase, NameFleetNodes, NameFleetStalled, NameFleetRolloutFailed},
 }
 
 // census knows which namespaces still hold objects. Counters by namespace outlive

@@ -21,6 +21,7 @@ const (
 	NameRolloutAge              = "seinodedeployment_rollout_age_seconds"
 	NameRolloutDuration         = "seinodedeployment_rollout_duration_seconds"
 	NameFleetStalled            = "seinodedeployment_rollout_stalled"
+	NameFleetRolloutFailed      = "seinodedeployment_rollout_failed"
 	NamePlanActiveAge           = "sei_plan_active_age_seconds"
 	NameTaskActiveAge           = "sei_plan_task_active_age_seconds"
 	NamePlanLastFailed          = "sei_plan_last_failed"
@@ -184,6 +185,10 @@ func ofFleets() []Declaration {
 		}, {
 			Name: NameFleetStalled, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help: "Whether a rollout of the fleet stands still for longer than its deadline (1) or not (0).",
+		}, {
+			Name: NameFleetRolloutFailed, Type: Gauge, Labels: []string{labelNamespace, labelName},
+			Help:  "Whether a node that failed has halted a rollout of the fleet (1) or not (0).",
+			Notes: "0 while the fleet is paused.",
 		},
 	}
 }

@@ -236,6 +236,7 @@ func stallAndGoBack(w *world.World, s *sampler) {
 		return conditions.Is(n.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonImagePullFailed)
 	})
 	w.Eventually("the stall to be told", func() bool { return s.saw(metrics.NameFleetStalled, "]1") })
+	w.Eventually("the failure to be told", func() bool { return s.saw(metrics.NameFleetRolloutFailed, "]1") })
 	setImage(w, "seid:b")
 	awaitFleet(w, runs("seid:b"))
 }
