@@ -1,9 +1,8 @@
 package render
 
 import (
-	"fmt"
-
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
 // The node's StatefulSet and headless Service carry the node's own name.
@@ -23,8 +22,7 @@ func ClaimName(node *v1alpha1.SeiNode) string {
 // BootstrapJobName is the name of the node's bootstrap Job.
 func BootstrapJobName(node *v1alpha1.SeiNode) string { return node.Name + "-bootstrap" }
 
-// P2PHost is the DNS name peers inside the cluster reach the node at. It is the
-// pod's name, not the Service's: an address names one peer.
+// P2PHost is the DNS name peers inside the cluster reach the node at.
 func P2PHost(node *v1alpha1.SeiNode, clusterDomain string) string {
-	return fmt.Sprintf("%s.%s.%s.svc.%s", PodName(node), node.Name, node.Namespace, clusterDomain)
+	return api.PodHost(node.Namespace, node.Name) + "." + clusterDomain
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
@@ -113,7 +114,7 @@ func (t *Tasks) assembleAndUpload(ctx context.Context, task engine.Task, p wire.
 			return nil, err
 		}
 		plan.Gentxs = append(plan.Gentxs, gentx)
-		peers = append(peers, fmt.Sprintf("%s@%s-0.%s.%s.svc.cluster.local:26656", id, n.Name, n.Name, p.Namespace))
+		peers = append(peers, fmt.Sprintf("%s@%s:%d", id, api.PodHost(p.Namespace, n.Name), seid.PortP2P))
 	}
 	label := func(i int) string { return fmt.Sprintf("nodes[%d] (%s)", i, p.Nodes[i].Name) }
 	data, hash, err := t.assembled(ctx, task.Records, plan, label)

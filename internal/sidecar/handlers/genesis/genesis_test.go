@@ -324,7 +324,8 @@ func TestBucketCeremony_PublishesOneGenesisAndNoKeys(t *testing.T) {
 		}
 	}
 	peers := handlertest.Must[wire.Peers](t, leader.Harness, api.SetGenesisPeers, `{}`)
-	want := []string{second.NodeID + "@v-1-0.v-1.ns.svc.cluster.local:26656"}
+	// Without a domain, which the sidecar does not know: pods resolve it whatever the cluster's is.
+	want := []string{second.NodeID + "@v-1-0.v-1.ns.svc:26656"}
 	if diff := cmp.Diff(want, peers.Peers); diff != "" {
 		t.Errorf("peers (-want +got):\n%s", diff)
 	}
