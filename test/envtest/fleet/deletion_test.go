@@ -67,10 +67,35 @@ func (w fleets) dependent(snd *v1alpha1.SeiNodeDeployment) *corev1.ConfigMap {
 
 func (w fleets) deleteFleet(name string, policy metav1.DeletionPropagation) {
 	w.T.Helper()
+	w.askToDelete(name, policy)
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](w.T, w.Env, w.NS, name)
+}
+
+func (w fleets) askToDelete(name string, policy metav1.DeletionPropagation) {
+	w.T.Helper()
 	if err := w.Client.Delete(w.T.Context(), w.fleet(name), client.PropagationPolicy(policy)); err != nil {
 		w.T.Fatal(err)
 	}
-	envtest.WaitGone[v1alpha1.SeiNodeDeployment](w.T, w.Env, w.NS, name)
+}
+
+// The garbage collector acts on a deletion in the foreground at once, whether or not an operator runs
+// that could keep something from it. (V2)
+func TestV2_RetainFleetDeletedWhileTheOperatorIsDown_IsLeftAlone(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.chain()
+	snd := validators("val", 2)
+	snd.Spec.DeletionPolicy = v1alpha1.VolumeRetain
+	snd = w.bringUp(snd)
+	all := w.possessions()
+	w.dependent(snd)
+	w.Stop()
+	w.askToDelete("val", metav1.DeletePropagationForeground)
+	w.awaitCollected(metav1.DeletePropagationForeground)
+	w.requireKept(all)
+	w.StartOperator()
+	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, "val")
+	w.requireKept(all)
+	w.AwaitEvent("val", events.NodesRetained)
 }
 
 // However a Retain fleet is deleted, all it has made runs on. Argo CD prunes in the foreground. (V2)
