@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -24,10 +25,10 @@ func Ordinals(snd *v1alpha1.SeiNodeDeployment) []int {
 // ChooseOrdinals decides which nodes the fleet shall have, as it is kept in status: nothing when
 // they are the first ones. An ordinal is a node's identity, so the others keep theirs when one
 // goes: of too many, those that are marked go first and then the highest; of too few, the lowest
-// that are free are added. own are the fleet's nodes, for a fleet whose status says nothing.
-func ChooseOrdinals(snd *v1alpha1.SeiNodeDeployment, own []*v1alpha1.SeiNode) []int32 {
+// that are free are added. The nodes matter to a fleet whose status says nothing.
+func ChooseOrdinals(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) []int32 {
 	chosen, marked := slices.Clone(snd.Status.Ordinals), map[int32]bool{}
-	for _, node := range own {
+	for _, node := range counted(snd, nodes) {
 		ordinal, ok := ordinalOf(node)
 		if !ok {
 			continue
@@ -55,6 +56,36 @@ func ChooseOrdinals(snd *v1alpha1.SeiNodeDeployment, own []*v1alpha1.SeiNode) []
 		return nil
 	}
 	return chosen
+}
+
+// counted are the nodes that have a say in which ordinals a fleet has: its own or, for a new fleet
+// without any, those that an earlier one of its name has left behind.
+func counted(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) []*v1alpha1.SeiNode {
+	own := slices.DeleteFunc(slices.Clone(nodes), func(node *v1alpha1.SeiNode) bool { return !Owns(snd, node) })
+	if len(own) > 0 || len(snd.Status.Ordinals) > 0 {
+		return own
+	}
+	return slices.DeleteFunc(slices.Clone(nodes), func(node *v1alpha1.SeiNode) bool {
+		return MayAdopt(snd, v1alpha1.KindSeiNode, node) != ""
+	})
+}
+
+// Surplus are the fleet's nodes that it shall not have any more, in the order in which they are
+// removed: the highest ordinal first.
+func Surplus(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) []*v1alpha1.SeiNode {
+	wanted := Ordinals(snd)
+	surplus := slices.DeleteFunc(slices.Clone(nodes), func(node *v1alpha1.SeiNode) bool {
+		ordinal, ok := ordinalOf(node)
+		return !ok || !Owns(snd, node) || slices.Contains(wanted, int(ordinal)) || node.DeletionTimestamp != nil
+	})
+	slices.SortFunc(surplus, func(a, b *v1alpha1.SeiNode) int { return cmp.Compare(OrdinalOf(b), OrdinalOf(a)) })
+	return surplus
+}
+
+// OrdinalOf is the ordinal in a node's name; 0 when it has none.
+func OrdinalOf(node *v1alpha1.SeiNode) int {
+	_, ordinal, _ := ParseChildName(node.Name)
+	return ordinal
 }
 
 func ordinalOf(node *v1alpha1.SeiNode) (int32, bool) {

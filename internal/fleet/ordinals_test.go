@@ -20,8 +20,26 @@ func owned(ordinals ...int) []*v1alpha1.SeiNode {
 		if ordinal < 0 {
 			ordinal, meta.Annotations[v1alpha1.AnnotationRemoveFirst] = -ordinal%10, "true"
 		}
-		meta.Name = fleet.ChildName("rpc", ordinal)
+		meta.Name, meta.OwnerReferences = fleet.ChildName("rpc", ordinal), []metav1.OwnerReference{*fleet.OwnerReference(rpcFleet())}
 		list = append(list, &v1alpha1.SeiNode{ObjectMeta: meta})
+	}
+	return list
+}
+
+// leftBehind are nodes that an earlier fleet of the name has left behind.
+func leftBehind(ordinals ...int) []*v1alpha1.SeiNode {
+	list := owned(ordinals...)
+	for _, node := range list {
+		node.OwnerReferences, node.Labels = nil, map[string]string{v1alpha1.LabelDeployment: "rpc"}
+	}
+	return list
+}
+
+// foreign are nodes that somebody else controls.
+func foreign(ordinals ...int) []*v1alpha1.SeiNode {
+	list := leftBehind(ordinals...)
+	for _, node := range list {
+		node.OwnerReferences = []metav1.OwnerReference{{Kind: "Other", UID: "other", Controller: new(true)}}
 	}
 	return list
 }
@@ -50,6 +68,10 @@ func TestChooseOrdinals_OthersKeepTheirsWhenOneGoes(t *testing.T) {
 		"scaled down further":                    {2, []int32{0, 2, 3}, owned(0, 2, 3), []int{0, 2}},
 		"the status was lost":                    {3, nil, owned(0, 2, 3), []int{0, 2, 3}},
 		"the status was lost, and so was a node": {3, nil, owned(0, 3), []int{0, 1, 3}},
+		"a new fleet, nodes left behind":         {2, nil, leftBehind(1, 3), []int{1, 3}},
+		"nodes of its own and left behind":       {2, nil, slices.Concat(owned(0), leftBehind(3)), []int{0, 1}},
+		"decided before, nodes left behind":      {2, []int32{0, 2}, leftBehind(3, 4), []int{0, 2}},
+		"a new fleet, nodes of somebody else":    {2, nil, foreign(1, 3), []int{0, 1}},
 	} {
 		snd := rpcFleet()
 		snd.Spec.Replicas, snd.Status.Ordinals = c.replicas, c.stored
@@ -60,6 +82,23 @@ func TestChooseOrdinals_OthersKeepTheirsWhenOneGoes(t *testing.T) {
 		if first := slices.Max(c.want) == int(c.replicas)-1; first != (snd.Status.Ordinals == nil) {
 			t.Errorf("%s: status keeps %v", name, snd.Status.Ordinals)
 		}
+	}
+}
+
+func TestSurplus_OwnNodesBeyondTheFleet_HighestFirst(t *testing.T) {
+	snd := rpcFleet()
+	snd.Spec.Replicas, snd.Status.Ordinals = 2, []int32{0, 10}
+	going := owned(5)
+	going[0].DeletionTimestamp = new(metav1.Now())
+	stray := owned(1)
+	stray[0].Name = "elsewhere"
+	surplus := fleet.Surplus(snd, slices.Concat(owned(0, 2, 9, 11, 10), leftBehind(3), foreign(4), going, stray))
+	names := make([]string, 0, len(surplus))
+	for _, node := range surplus {
+		names = append(names, node.Name)
+	}
+	if want := []string{"rpc-11", "rpc-9", "rpc-2"}; !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
 	}
 }
 

@@ -99,6 +99,18 @@ func Staying(snd *v1alpha1.SeiNodeDeployment, live *v1alpha1.SeiNode) (*v1alpha1
 	return node, true
 }
 
+// ScaledDown is a node with the note that it goes because of the fleet's size, and whether that
+// changes anything: it does where its volume has another fate than that of a node that is deleted.
+func ScaledDown(live *v1alpha1.SeiNode) (*v1alpha1.SeiNode, bool) {
+	retention := live.Spec.VolumeRetention()
+	if retention.WhenScaled == retention.WhenDeleted || live.Annotations[v1alpha1.AnnotationScaledDown] != "" {
+		return live, false
+	}
+	node := live.DeepCopy()
+	metav1.SetMetaDataAnnotation(&node.ObjectMeta, v1alpha1.AnnotationScaledDown, "true")
+	return node, true
+}
+
 // MayAdopt says why an object under one of the fleet's names must be left alone;
 // empty means that the fleet may write it. What the fleet owns is its own; what
 // nobody controls and carries its label is what an earlier fleet of the same name

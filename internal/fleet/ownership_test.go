@@ -114,3 +114,56 @@ func TestV2_WithOwner_FollowsThePolicy(t *testing.T) {
 		}
 	}
 }
+
+// A note is left where the volume of a node that was scaled down has another fate than that of one
+// that was deleted, and once.
+func TestScaledDown_NotedWhereItMakesADifference(t *testing.T) {
+	const keep, del = v1alpha1.VolumeRetain, v1alpha1.VolumeDelete
+	for name, c := range map[string]struct {
+		retention v1alpha1.VolumeRetention
+		noted     string
+		want      bool
+	}{
+		"kept when scaled":    {v1alpha1.VolumeRetention{WhenDeleted: del, WhenScaled: keep}, "", true},
+		"deleted when scaled": {v1alpha1.VolumeRetention{WhenDeleted: keep, WhenScaled: del}, "", true},
+		"noted before":        {v1alpha1.VolumeRetention{WhenDeleted: keep, WhenScaled: del}, "true", false},
+		"deleted either way":  {v1alpha1.VolumeRetention{WhenDeleted: del, WhenScaled: del}, "", false},
+		"kept either way":     {v1alpha1.VolumeRetention{WhenDeleted: keep, WhenScaled: keep}, "", false},
+	} {
+		live := &v1alpha1.SeiNode{Spec: v1alpha1.SeiNodeSpec{DataVolume: &v1alpha1.DataVolumeSpec{Retention: &c.retention}}}
+		if c.noted != "" {
+			live.Annotations = map[string]string{v1alpha1.AnnotationScaledDown: c.noted}
+		}
+		node, changed := fleet.ScaledDown(live)
+		if changed != c.want || c.want && (node.Annotations[v1alpha1.AnnotationScaledDown] == "" || live.Annotations != nil) {
+			t.Errorf("%s: changed %t, annotations %v, of the original %v", name, changed, node.Annotations, live.Annotations)
+		}
+	}
+}
+
+// The note goes from a node that stays, and from no other.
+func TestStaying_ForgetsTheNote(t *testing.T) {
+	snd := rpcFleet()
+	noted := func(change func(*v1alpha1.SeiNode)) *v1alpha1.SeiNode {
+		node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{
+			Annotations: map[string]string{v1alpha1.AnnotationScaledDown: "true"}, OwnerReferences: []metav1.OwnerReference{*fleet.OwnerReference(snd)},
+		}}
+		change(node)
+		return node
+	}
+	for name, c := range map[string]struct {
+		node *v1alpha1.SeiNode
+		want bool
+	}{
+		"noted":           {noted(func(*v1alpha1.SeiNode) {}), true},
+		"not noted":       {noted(func(n *v1alpha1.SeiNode) { n.Annotations = nil }), false},
+		"about to go":     {noted(func(n *v1alpha1.SeiNode) { n.DeletionTimestamp = new(metav1.Now()) }), false},
+		"somebody else's": {noted(func(n *v1alpha1.SeiNode) { n.OwnerReferences = nil }), false},
+	} {
+		before := len(c.node.Annotations)
+		node, changed := fleet.Staying(snd, c.node)
+		if changed != c.want || c.want && len(node.Annotations) != 0 || len(c.node.Annotations) != before {
+			t.Errorf("%s: changed %t, annotations %v", name, changed, node.Annotations)
+		}
+	}
+}

@@ -55,16 +55,14 @@ func (r *Reconciler) removeSurplus(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// markScaledDown notes on a node that it goes because of the fleet's size, if that makes a
-// difference to its volume. The node's own finalizer sees to the volume.
-func (r *Reconciler) markScaledDown(ctx context.Context, node *v1alpha1.SeiNode) error {
-	retention := node.Spec.VolumeRetention()
-	if retention.WhenScaled == retention.WhenDeleted || node.Annotations[v1alpha1.AnnotationScaledDown] != "" {
+// markScaledDown notes on a node that it goes because of the fleet's size. The node's own finalizer
+// sees to the volume.
+func (r *Reconciler) markScaledDown(ctx context.Context, live *v1alpha1.SeiNode) error {
+	node, changed := fleet.ScaledDown(live)
+	if !changed {
 		return nil
 	}
-	before := node.DeepCopy()
-	metav1.SetMetaDataAnnotation(&node.ObjectMeta, v1alpha1.AnnotationScaledDown, "true")
-	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("marking SeiNode %s as scaled down: %w", node.Name, err)
 	}
 	return nil
@@ -81,14 +79,8 @@ func (r *Reconciler) deleteNode(ctx context.Context, node *v1alpha1.SeiNode) err
 // syncMember applies one node if it is not as it should be.
 func (r *Reconciler) syncMember(ctx context.Context, s *scope, i int) error {
 	m := &s.Result.Members[i]
-	if m.Foreign != "" || m.Live != nil && m.Live.DeletionTimestamp != nil {
+	if s.Decision.LeavesAlone(m) {
 		return nil
-	}
-	if m.Live == nil && s.Decision.Ceremony.State == fleet.CeremonyBlocked {
-		return nil // it could only wait for a genesis that never comes
-	}
-	if m.Live == nil && m.Target.Awaits != "" {
-		return nil // the fleet's Services wake it up when it is there
 	}
 	want, err := s.Decision.Want(i, m)
 	if err != nil {

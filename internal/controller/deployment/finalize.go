@@ -17,7 +17,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/fleet"
@@ -87,7 +86,7 @@ func (r *Reconciler) fleetsNodes(ctx context.Context, snd *v1alpha1.SeiNodeDeplo
 			found = append(found, node)
 		}
 	}
-	slices.SortFunc(found, func(a, b *v1alpha1.SeiNode) int { return cmp.Compare(ordinalOf(a), ordinalOf(b)) })
+	slices.SortFunc(found, func(a, b *v1alpha1.SeiNode) int { return cmp.Compare(fleet.OrdinalOf(a), fleet.OrdinalOf(b)) })
 	return found, nil
 }
 
@@ -162,16 +161,9 @@ func (r *Reconciler) unbind(ctx context.Context, snd *v1alpha1.SeiNodeDeployment
 	return nil
 }
 
-func (r *Reconciler) reportTerminating(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, left int) error {
-	before, snapshot, now := snd.DeepCopy(), r.status.New(snd), r.Clock.Now()
-	fleet.EnterPhase(snd, v1alpha1.DeploymentTerminating, now)
-	snd.Status.ObservedGeneration = snd.Generation
-	set := conditions.For(&snd.Status.Conditions, snd.Generation, now)
-	message := "the fleet is being deleted"
-	if snd.Spec.DeletionPolicy != v1alpha1.VolumeRetain && left > 0 {
-		message += ": waiting for its nodes to stop"
-	}
-	set.False(v1alpha1.ConditionNodesReady, v1alpha1.ReasonTerminating, message)
+func (r *Reconciler) reportTerminating(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, bound int) error {
+	before, snapshot := snd.DeepCopy(), r.status.New(snd)
+	fleet.ReportTerminating(snd, bound, r.Clock.Now())
 	result, err := snapshot.Patch(ctx, r.Client, snd)
 	if err != nil {
 		return err

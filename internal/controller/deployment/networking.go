@@ -68,7 +68,7 @@ func (s *scope) published() []int {
 	ordinals := fleet.Ordinals(s.snd)
 	if s.snd.Spec.Paused {
 		for _, node := range s.Observed.Surplus {
-			ordinals = append(ordinals, ordinalOf(node))
+			ordinals = append(ordinals, fleet.OrdinalOf(node))
 		}
 	}
 	return ordinals

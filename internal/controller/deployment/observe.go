@@ -1,10 +1,8 @@
 package deployment
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,44 +13,27 @@ import (
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
-// observe gathers the fleet's nodes from the cache: those it shall have, whoever owns
-// them, and those of its own beyond that.
+// observe gathers what the cache knows of the fleet: its nodes, those it shall have, whoever owns
+// them, and the genesis of its chain.
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
-	owned, err := r.children(ctx, s.snd)
+	nodes, err := r.nodes(ctx, s.snd)
 	if err != nil {
 		return err
 	}
-	if err := r.chooseOrdinals(ctx, s, owned); err != nil {
-		return err
-	}
+	s.keepOrdinals(fleet.ChooseOrdinals(s.snd, nodes))
 	if err := r.observeHosts(ctx, s); err != nil {
 		return err
 	}
 	if err := r.observeMembers(ctx, s); err != nil {
 		return err
 	}
-	s.observeSurplus(owned)
+	s.Observed.Surplus = fleet.Surplus(s.snd, nodes)
 	return r.observeGenesis(ctx, s)
 }
 
-// chooseOrdinals settles which nodes the fleet shall have in this pass. A new fleet counts those
-// of its own that an earlier one of its name left behind.
-func (r *Reconciler) chooseOrdinals(ctx context.Context, s *scope, own []*v1alpha1.SeiNode) error {
-	if len(own) == 0 && len(s.snd.Status.Ordinals) == 0 {
-		list := &v1alpha1.SeiNodeList{}
-		err := r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace), client.MatchingLabels{v1alpha1.LabelDeployment: s.snd.Name})
-		if err != nil {
-			return fmt.Errorf("listing nodes of an earlier fleet: %w", err)
-		}
-		for i := range list.Items {
-			if fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, &list.Items[i]) == "" {
-				own = append(own, &list.Items[i])
-			}
-		}
-	}
-	ordinals := fleet.ChooseOrdinals(s.snd, own)
+// keepOrdinals settles which nodes the fleet has in this pass: all that follows goes by the status.
+func (s *scope) keepOrdinals(ordinals []int32) {
 	s.snd.Status.Ordinals, s.Observed.Fleet.Status.Ordinals = ordinals, ordinals
-	return nil
 }
 
 func (r *Reconciler) observeMembers(ctx context.Context, s *scope) error {
@@ -97,36 +78,17 @@ func (r *Reconciler) observeRestart(ctx context.Context, node *v1alpha1.SeiNode)
 	return render.RestartValue(pod.Annotations), nil
 }
 
-// observeSurplus keeps the nodes that the fleet shall not have any more, highest ordinal first.
-func (s *scope) observeSurplus(owned []*v1alpha1.SeiNode) {
-	wanted := fleet.Ordinals(s.snd)
-	for _, node := range slices.Backward(owned) {
-		_, ordinal, ok := fleet.ParseChildName(node.Name)
-		if ok && !slices.Contains(wanted, ordinal) && node.DeletionTimestamp == nil {
-			s.Observed.Surplus = append(s.Observed.Surplus, node)
-		}
-	}
-}
-
-// children are the nodes that are the fleet's own, by ordinal.
-func (r *Reconciler) children(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]*v1alpha1.SeiNode, error) {
+// nodes are the nodes that the fleet controls, and those that nobody controls and bear its label.
+func (r *Reconciler) nodes(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]*v1alpha1.SeiNode, error) {
 	list := &v1alpha1.SeiNodeList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(snd.Namespace), client.MatchingFields{indexFleet: snd.Name}); err != nil {
 		return nil, fmt.Errorf("listing the fleet's nodes: %w", err)
 	}
-	var found []*v1alpha1.SeiNode
+	found := make([]*v1alpha1.SeiNode, 0, len(list.Items))
 	for i := range list.Items {
-		if fleet.Owns(snd, &list.Items[i]) {
-			found = append(found, &list.Items[i])
-		}
+		found = append(found, &list.Items[i])
 	}
-	slices.SortFunc(found, func(a, b *v1alpha1.SeiNode) int { return cmp.Compare(ordinalOf(a), ordinalOf(b)) })
 	return found, nil
-}
-
-func ordinalOf(node *v1alpha1.SeiNode) int {
-	_, ordinal, _ := fleet.ParseChildName(node.Name)
-	return ordinal
 }
 
 // cached reads an object from the cache; nil when it is not there.
