@@ -32,7 +32,8 @@ func (r *Reconciler) syncBudget(ctx context.Context, s *scope) error {
 	err = r.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
 	switch {
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
-		s.budgetProblem = fmt.Sprintf("the API server refuses PodDisruptionBudget %s: %v", s.snd.Name, err)
+		s.budgetProblem = fmt.Sprintf("the API server refuses PodDisruptionBudget %s, so that drains are not held to spec.updateStrategy.inPlace.maxUnavailable: "+
+			"let the policy that refuses it pass it: %v", s.snd.Name, err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("applying PodDisruptionBudget %s: %w", s.snd.Name, err)

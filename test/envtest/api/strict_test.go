@@ -40,7 +40,7 @@ func TestBadInput_IsRefusedWithWordsThatHelp(t *testing.T) {
 			spec: fleet(node("validator: {}"), "genesis: {chainId: pacific-1, accounts: ["+account+", "+account+"]}"),
 		},
 		"settings of the same node twice": {
-			kind: "SeiNodeDeployment", spec: fleet(node(full), "nodes: [{ordinal: 1}, {ordinal: 1, paused: true}]"), want: "Duplicate value",
+			kind: "SeiNodeDeployment", spec: fleet(node(full), "nodes: [{ordinal: 1}, {ordinal: 1, paused: true}]"), want: `spec.nodes[1]: Duplicate value: {"ordinal":1}`,
 		},
 		"a quantity that is none": {kind: "SeiNodeDeployment", spec: fleet(node(full), "nodes: [{ordinal: 0, resources: {limits: {cpu: 1e400}}}]"), want: "spec.nodes[0].resources.limits.cpu"},
 		"settings of no node":     {kind: "SeiNodeDeployment", spec: fleet(node(full), "nodes: [{paused: true}]"), want: "spec.nodes[0].ordinal"},

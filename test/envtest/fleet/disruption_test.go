@@ -3,13 +3,17 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -20,6 +24,17 @@ import (
 func (w fleets) awaitBudget(name string, condition func(*policyv1.PodDisruptionBudget) bool) *policyv1.PodDisruptionBudget {
 	w.T.Helper()
 	return envtest.WaitFor(w.T, w.Env, w.NS, name, func(b *policyv1.PodDisruptionBudget) bool { return b != nil && condition(b) })
+}
+
+// awaitNote waits for an event about an object whose note holds all of these words.
+func (w fleets) awaitNote(name string, reason events.Reason, words ...string) {
+	w.T.Helper()
+	envtest.WaitForList(w.T, w.Env, &eventsv1.EventList{}, func(list *eventsv1.EventList) bool {
+		return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
+			missing := func(word string) bool { return !strings.Contains(e.Note, word) }
+			return e.Reason == string(reason) && e.Regarding.Name == name && !slices.ContainsFunc(words, missing)
+		})
+	}, client.InNamespace(w.NS))
 }
 
 // evict is what kubectl drain does.
@@ -45,6 +60,12 @@ func TestDisruptionBudget_EvictionsKeepToTheBudgetOfRollouts(t *testing.T) {
 	// What somebody edits or deletes is put back.
 	budget := &policyv1.PodDisruptionBudget{}
 	w.Get("rpc", budget)
+	before := budget.DeepCopy()
+	budget.Spec.MinAvailable = new(intstr.FromInt32(1))
+	if err := w.Client.Patch(t.Context(), budget, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	w.awaitBudget("rpc", func(b *policyv1.PodDisruptionBudget) bool { return b.Spec.MinAvailable.IntValue() == 0 })
 	w.Delete(budget)
 	envtest.WaitReplaced(t, w.Env, budget, func(*policyv1.PodDisruptionBudget) bool { return true })
 }
@@ -74,9 +95,44 @@ func TestDisruptionBudget_RefusedByAdmission_IsAnEventAndTheFleetGoesOn(t *testi
 	w.Eventually("the policy to be in force", func() bool { return w.Client.Create(t.Context(), probe.DeepCopy()) != nil })
 	w.StartOperator()
 	w.bringUp(rpc("rpc", 2))
-	w.AwaitEvent("rpc", events.DisruptionBudgetRefused)
+	w.awaitNote("rpc", events.DisruptionBudgetRefused, "the API server refuses PodDisruptionBudget rpc, so that drains are not held to "+
+		"spec.updateStrategy.inPlace.maxUnavailable: let the policy that refuses it pass it: ", "no budgets here")
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Template.Spec.Image = "seid:b" })
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return settled(s) && s.Status.Nodes[1].CurrentImage == "seid:b"
 	})
+}
+
+// A pod that is not in sync serves nobody, and does not keep a machine from being drained.
+func TestDisruptionBudget_PodThatIsNotReady_CanBeEvicted(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(rpc("rpc", 3))
+	for _, name := range []string{"rpc-1", "rpc-2"} {
+		w.Sidecars.SetInSync(w.Key(name), false)
+	}
+	w.awaitBudget("rpc", func(b *policyv1.PodDisruptionBudget) bool { return b.Status.CurrentHealthy == 1 })
+	for _, pod := range []string{"rpc-1-0", "rpc-2-0"} {
+		if err := w.evict(pod); err != nil {
+			t.Errorf("evicting %s: %v", pod, err)
+		}
+	}
+	if err := w.evict("rpc-0-0"); !apierrors.IsTooManyRequests(err) {
+		t.Errorf("evicting the only one in sync: %v", err)
+	}
+}
+
+// A budget of somebody else under the fleet's name is left alone and named.
+func TestDisruptionBudget_OfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	theirs := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "rpc"}, Spec: policyv1.PodDisruptionBudgetSpec{
+		MaxUnavailable: new(intstr.FromInt32(2)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "theirs"}},
+	}}
+	w.Create(theirs)
+	w.StartOperator()
+	w.bringUp(rpc("rpc", 1))
+	w.awaitNote("rpc", events.DisruptionBudgetRefused, "PodDisruptionBudget rpc is there already and belongs to no fleet: delete it, or let this fleet adopt it by the label")
+	now := &policyv1.PodDisruptionBudget{}
+	if w.Get("rpc", now); now.Spec.MaxUnavailable.IntValue() != 2 || len(now.OwnerReferences) > 0 {
+		t.Errorf("it was touched: %+v", now)
+	}
 }
