@@ -60,10 +60,11 @@ func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 			condition(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonVolumeNotResized)
 			condition(n, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonVolumeNotResized)
 		}, true, true, true, ""},
-		"peers changed":          {func(n *v1alpha1.SeiNode) { n.Status.Plan = &v1alpha1.TaskPlan{Reason: domain.ReasonPeersChanged} }, true, true, true, ""},
-		"Ready for a moment":     {func(n *v1alpha1.SeiNode) { readySince(n, 9*time.Second) }, true, false, false, "less than minReadySeconds"},
-		"Ready for long enough":  {func(n *v1alpha1.SeiNode) { readySince(n, 10*time.Second) }, true, true, true, ""},
-		"old, Ready for a while": {func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:0"; readySince(n, time.Second) }, false, false, false, "less than minReadySeconds"},
+		"peers changed":                    {func(n *v1alpha1.SeiNode) { n.Status.Plan = &v1alpha1.TaskPlan{Reason: domain.ReasonPeersChanged} }, true, true, true, ""},
+		"Ready for a moment":               {func(n *v1alpha1.SeiNode) { readySince(n, 9*time.Second) }, true, false, false, "less than minReadySeconds"},
+		"Ready for long enough":            {func(n *v1alpha1.SeiNode) { readySince(n, 10*time.Second) }, true, true, true, ""},
+		"not seen yet, Ready for a moment": {func(n *v1alpha1.SeiNode) { n.Generation = 2; readySince(n, time.Second) }, true, false, false, "it is being updated"},
+		"old, Ready for a while":           {func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:0"; readySince(n, time.Second) }, false, false, false, "less than minReadySeconds"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/render"
@@ -128,6 +129,32 @@ func TestEndpoint_PerMode(t *testing.T) {
 		want := v1alpha1.NodeEndpoint{P2P: n.Name + "-0." + n.Name + ".sei.svc.cluster.local:26656"}
 		if diff := cmp.Diff(want, render.Endpoint(n, "cluster.local")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", n.Name, diff)
+		}
+	}
+}
+
+// The note of a scaling down counts for a node that goes, and not for one that stays.
+func TestDeletionPolicy_ScaledDownAndDeleted_AreToldApart(t *testing.T) {
+	const keep, del = v1alpha1.VolumeRetain, v1alpha1.VolumeDelete
+	for name, c := range map[string]struct {
+		noted, going bool
+		want         v1alpha1.VolumeDeletionPolicy
+	}{
+		"stays":                   {false, false, keep},
+		"deleted":                 {false, true, keep},
+		"scaled down":             {true, true, del},
+		"noted, and has not gone": {true, false, keep},
+	} {
+		n := fullNode()
+		n.Spec.DataVolume = &v1alpha1.DataVolumeSpec{Retention: &v1alpha1.VolumeRetention{WhenDeleted: keep, WhenScaled: del}}
+		if c.noted {
+			metav1.SetMetaDataAnnotation(&n.ObjectMeta, v1alpha1.AnnotationScaledDown, "true")
+		}
+		if c.going {
+			n.DeletionTimestamp = new(metav1.Now())
+		}
+		if got := render.DeletionPolicy(n); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }
