@@ -87,12 +87,9 @@ func (r *report) progressing() {
 	default:
 		r.set.False(v1alpha1.ConditionStalled, v1alpha1.ReasonProgressing, "")
 	}
-	switch {
-	case active != nil && !r.Node.Spec.Paused:
+	if active != nil && !r.Node.Spec.Paused {
 		r.set.True(v1alpha1.ConditionReconciling, active.Reason, active.Message)
-	case r.Again:
-		r.set.True(v1alpha1.ConditionReconciling, v1alpha1.ReasonProgressing, "")
-	default:
-		r.set.False(v1alpha1.ConditionReconciling, v1alpha1.ReasonNoPlan, "")
+		return
 	}
+	r.set.False(v1alpha1.ConditionReconciling, v1alpha1.ReasonNoPlan, "")
 }

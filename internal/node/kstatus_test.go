@@ -10,6 +10,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/node"
 )
 
 // kstatusOf is what Argo CD, Flux and kpt see, computed by the library that they use.
@@ -52,7 +53,8 @@ func TestKstatus_EveryState(t *testing.T) {
 func TestKstatus_FirstPass_IsInProgressAtOnce(t *testing.T) {
 	p := settledPass()
 	newNode(p)
-	p.Node.Status, p.Again = v1alpha1.SeiNodeStatus{}, true
+	p.Node.Status = v1alpha1.SeiNodeStatus{}
+	planFor(p, node.ReasonNewNode)
 	report(p)
 	if got := kstatusOf(t, p.Node); got.Status != status.InProgressStatus {
 		t.Errorf("%s: %s", got.Status, got.Message)

@@ -27,8 +27,6 @@ type Pass struct {
 	Progress plan.Progress
 	// Ended is the plan that ended in this pass; nil when none did.
 	Ended *v1alpha1.TaskPlan
-	// Again: another pass follows at once.
-	Again bool
 
 	// Pod is the node's pod as the pass left it; nil when there is none.
 	Pod *Pod

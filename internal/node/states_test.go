@@ -72,10 +72,6 @@ type state struct {
 var states = []state{
 	{name: "in sync on its spec", change: func(*node.Pass) {}, want: "TTFF", inSync: v1alpha1.ReasonInSync, ready: v1alpha1.ReasonInSync, kstatus: "Current"},
 	{
-		name: "new, nothing done yet", change: func(p *node.Pass) { newNode(p); p.Node.Status.ObservedGeneration, p.Again = 0, true },
-		want: "FFTF", inSync: v1alpha1.ReasonInitializing, ready: v1alpha1.ReasonInitializing, reconciling: v1alpha1.ReasonProgressing, kstatus: "InProgress",
-	},
-	{
 		name: "initializing", change: func(p *node.Pass) {
 			newNode(p)
 			planFor(p, node.ReasonNewNode)
@@ -103,10 +99,6 @@ var states = []state{
 	{
 		name: "updating, the old pod still in sync", change: func(p *node.Pass) { planFor(p, node.ReasonImageChanged); p.Target.SpecHash = "sb" },
 		want: "TFTF", inSync: v1alpha1.ReasonInSync, ready: v1alpha1.ReasonOutOfDate, reconciling: node.ReasonImageChanged, kstatus: "InProgress",
-	},
-	{
-		name: "an update is about to be planned", change: func(p *node.Pass) { p.Target.SpecHash, p.Again = "sb", true },
-		want: "TFTF", inSync: v1alpha1.ReasonInSync, ready: v1alpha1.ReasonOutOfDate, reconciling: v1alpha1.ReasonProgressing, kstatus: "InProgress",
 	},
 	{
 		name: "updating, the new pod is catching up", change: func(p *node.Pass) {
@@ -150,10 +142,8 @@ var states = []state{
 		name: "a plan failed in this pass", change: func(p *node.Pass) {
 			p.Ended = &v1alpha1.TaskPlan{Phase: v1alpha1.PlanFailed}
 			lastFailed(p, node.ReasonConfigChanged, node.StepRestartSeid)
-			p.Again = true
 		},
-		want: "TFTT", inSync: v1alpha1.ReasonInSync, ready: v1alpha1.ReasonOutOfDate,
-		reconciling: v1alpha1.ReasonProgressing, stalls: v1alpha1.ReasonHeldBack, kstatus: "InProgress",
+		want: "TFFT", inSync: v1alpha1.ReasonInSync, ready: v1alpha1.ReasonOutOfDate, stalls: v1alpha1.ReasonHeldBack, kstatus: "Failed",
 	},
 	{
 		name: "a typo in overrides", change: func(p *node.Pass) { p.Target.ConfigProblem, p.Target.ConfigHash = "spec.overrides: no such key", "" },

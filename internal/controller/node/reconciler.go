@@ -70,9 +70,10 @@ type Reconciler struct {
 	cache    *loop.CacheCheck
 	executor *plan.Executor[*task.Env]
 	latch    events.Latch
-	passing  passing
 	looks    *looks
 	writes   loop.Writes
+	// unwritten are statuses that can wait.
+	unwritten unwritten
 	// webhookAdds is what webhooks add to StatefulSets, which nobody can take out again.
 	webhookAdds task.WebhookAdds
 	// inShape and targets spare a node at rest from being rendered and compared at every look.
@@ -146,7 +147,7 @@ func (r *Reconciler) forget(req ctrl.Request) {
 	r.Metrics.Forget(v1alpha1.KindSeiNode, req.Namespace, req.Name)
 	r.cache.Forget(req.NamespacedName)
 	r.latch.Forget(req.NamespacedName)
-	r.passing.Forget(req.NamespacedName)
+	r.unwritten.forget(req.NamespacedName)
 	r.podless.Forget(req.NamespacedName)
 	r.looks.forget(req.NamespacedName)
 	r.inShape.Forget(req.NamespacedName)

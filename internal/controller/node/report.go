@@ -21,24 +21,26 @@ import (
 )
 
 // report derives the status from what this pass saw and did, writes it once if it
-// changed, and tells of transitions. Words that may be over in a moment wait for the
-// next look. It runs after errors too.
+// changed and cannot wait, and tells of transitions. It runs after errors too.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	s.node.Status = *domain.Report(s.pass())
-	if r.passing.withhold(s.before, s.node, s.now) {
-		s.node.Status = *s.before.Status.DeepCopy()
-		s.comeBackIn(passingFor)
+	derived, waits := s.node, r.canWait(ctx, s)
+	if waits {
+		derived = r.putOff(s)
 	}
 	result, err := s.snapshot.Patch(ctx, r.Client, s.node)
 	if err != nil {
 		return err
 	}
-	r.Metrics.NodeObserved(s.before, s.node)
+	if !waits {
+		r.unwritten.forget(client.ObjectKeyFromObject(s.node))
+	}
+	r.Metrics.NodeObserved(s.before, derived)
 	r.Metrics.TasksCalled(v1alpha1.KindSeiNode, s.progress)
 	if result == statuspatch.Changed {
-		r.Events.Emit(ctx, s.node, events.ForNode(s.before, s.node)...)
+		r.Events.Emit(ctx, s.node, events.ForNode(s.stored, s.node)...)
 	}
-	loop.LogPlan(ctx, s.progress, s.before.Status.Plan, s.node.Status.Plan, s.finished)
+	loop.LogPlan(ctx, s.progress, s.before.Status.Plan, derived.Status.Plan, s.finished)
 	r.emitFacts(ctx, s)
 	if domain.Initialized(&s.node.Status) && s.activePlan() == nil && !s.node.Spec.Paused {
 		s.comeBackIn(jittered(steadyInterval, s.node))
@@ -46,11 +48,36 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	return nil
 }
 
+// canWait reports whether the status of a pass needs no write of its own. A plan that ended is
+// written by the pass that follows at once. One that only got further is written when that has
+// lasted, unless others wait for what it found out.
+func (r *Reconciler) canWait(ctx context.Context, s *scope) bool {
+	if s.again {
+		return s.activePlan() == nil
+	}
+	return s.now.Sub(s.putOffSince) < writtenAfter && onlyProgress(&s.stored.Status, &s.node.Status) && !r.awaited(ctx, s)
+}
+
+// awaited reports whether nodes that have this one for a peer learn how to reach it.
+func (r *Reconciler) awaited(ctx context.Context, s *scope) bool {
+	return s.node.Status.NodeID != s.stored.Status.NodeID && len(r.nodesPeeringWith(ctx, s.node)) > 0
+}
+
+// putOff keeps the status of a pass for the next one and leaves the stored one in its place. It
+// returns the node with the status that was put off.
+func (r *Reconciler) putOff(s *scope) *v1alpha1.SeiNode {
+	derived := s.node.DeepCopy()
+	r.unwritten.keep(s.node, pending{uid: s.node.UID, stored: s.stored.Status, status: derived.Status, since: s.putOffSince})
+	s.node.Status = *s.stored.Status.DeepCopy()
+	s.comeBackIn(writtenAfter - s.now.Sub(s.putOffSince))
+	return derived
+}
+
 // pass is the pass as the domain reports on it.
 func (s *scope) pass() *domain.Pass {
 	p := &domain.Pass{
 		Node: s.node, Now: s.now, Err: s.err, Read: s.seen,
-		Facts: s.facts, Target: s.target, Decision: s.decision, Progress: s.progress, Ended: s.finished, Again: s.again,
+		Facts: s.facts, Target: s.target, Decision: s.decision, Progress: s.progress, Ended: s.finished,
 		Pod: podState(s.objects.Pod), PodObstacle: s.objects.PodObstacle,
 		SidecarRuns: s.sidecarStarted, Unanswered: errors.Is(s.lookError, errNoAnswerYet),
 		Peers: s.observed.Peers, Endpoint: render.Endpoint(s.node, s.input.Platform.ClusterDomain),

@@ -20,10 +20,15 @@ import (
 // scope is what one pass over a node knows: filled by observe, decide and act, and
 // turned into status by report.
 type scope struct {
-	node     *v1alpha1.SeiNode
-	before   *v1alpha1.SeiNode
-	now      time.Time
+	node *v1alpha1.SeiNode
+	// stored is the node as the API server has it.
+	stored   *v1alpha1.SeiNode
 	snapshot *statuspatch.Snapshot
+	// before is the node as the pass before left it: with what that one did not write.
+	before *v1alpha1.SeiNode
+	now    time.Time
+	// putOffSince is when the first status was put off that is not written yet.
+	putOffSince time.Time
 
 	// observed are the objects as they were seen. Nothing changes them.
 	observed task.Objects
@@ -63,12 +68,20 @@ type scope struct {
 }
 
 func (r *Reconciler) newScope(node *v1alpha1.SeiNode) *scope {
+	now, stored, snapshot := r.Clock.Now(), node.DeepCopy(), r.status.New(node)
+	before, since := stored, now
+	if unwritten, ok := r.unwritten.of(node); ok {
+		node.Status = *unwritten.status.DeepCopy()
+		before, since = node.DeepCopy(), unwritten.since
+	}
 	input := render.Input{Node: node, Platform: r.Platform, SidecarSubjects: r.SidecarSubjects}
 	return &scope{
 		node:        node,
-		before:      node.DeepCopy(),
-		now:         r.Clock.Now(),
-		snapshot:    r.status.New(node),
+		stored:      stored,
+		snapshot:    snapshot,
+		before:      before,
+		now:         now,
+		putOffSince: since,
 		input:       input,
 		statefulSet: sync.OnceValues(func() (*appsv1ac.StatefulSetApplyConfiguration, error) { return render.StatefulSet(input) }),
 		found:       task.Facts{Identity: node.Status.StatefulSet.DeepCopy(), ConsensusAddress: node.Status.ConsensusAddress},

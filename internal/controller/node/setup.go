@@ -64,22 +64,24 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 
 func indexNodes(mgr ctrl.Manager) error {
 	for field, values := range map[string]func(*v1alpha1.SeiNode) []string{
-		indexSecret: referencedSecrets,
-		indexImport: func(n *v1alpha1.SeiNode) []string { return nonEmpty(n.Spec.ImportedClaim()) },
-		indexChain:  func(n *v1alpha1.SeiNode) []string { return nonEmpty(n.Spec.ChainID) },
-		indexLabelPeers: func(n *v1alpha1.SeiNode) []string {
-			for _, p := range n.Spec.Peers {
-				if p.Label != nil {
-					return []string{"true"}
-				}
-			}
-			return nil
-		},
+		indexSecret:     referencedSecrets,
+		indexImport:     func(n *v1alpha1.SeiNode) []string { return nonEmpty(n.Spec.ImportedClaim()) },
+		indexChain:      func(n *v1alpha1.SeiNode) []string { return nonEmpty(n.Spec.ChainID) },
+		indexLabelPeers: hasLabelPeers,
 	} {
 		err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.SeiNode{}, field,
 			func(o client.Object) []string { return values(o.(*v1alpha1.SeiNode)) })
 		if err != nil {
 			return fmt.Errorf("indexing SeiNodes by %s: %w", field, err)
+		}
+	}
+	return nil
+}
+
+func hasLabelPeers(n *v1alpha1.SeiNode) []string {
+	for _, p := range n.Spec.Peers {
+		if p.Label != nil {
+			return []string{"true"}
 		}
 	}
 	return nil

@@ -120,18 +120,21 @@ func TestSidecarTrouble_IsWaitedOutAndSaysSo(t *testing.T) {
 		{"answers 401", sidecarsim.Fault{Status: 401}, "refuses the operator's token"},
 		{"answers garbage", sidecarsim.Fault{Garbage: true}, "does not answer"},
 		{"is somebody else's", sidecarsim.Fault{Status: 421}, "belongs to another pod"},
-		{"does it and spoils the answer", sidecarsim.Fault{Status: 500, AfterEffect: true, Method: "POST"}, "does not answer"},
+		// Over with the next look, which finds the task done: nothing that is worth a word.
+		{"does it and spoils the answer", sidecarsim.Fault{Status: 500, AfterEffect: true, Method: "POST"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newOperatedWorld(t)
 			repair := w.Sidecars.Break(w.Key("n"), c.fault)
 			w.Create(fullNode("n"))
-			n := w.await("n", func(n *v1alpha1.SeiNode) bool {
-				return is(n, v1alpha1.ConditionPlanInProgress, metav1.ConditionTrue, v1alpha1.ReasonPlanWaiting) &&
-					plan.Find(n.Status.Plan, domain.StepConfigureGenesis).Message != ""
-			})
-			wantMessage(t, n, v1alpha1.ConditionPlanInProgress, c.says)
-			repair()
+			if c.says != "" {
+				n := w.await("n", func(n *v1alpha1.SeiNode) bool {
+					return is(n, v1alpha1.ConditionPlanInProgress, metav1.ConditionTrue, v1alpha1.ReasonPlanWaiting) &&
+						plan.Find(n.Status.Plan, domain.StepConfigureGenesis).Message != ""
+				})
+				wantMessage(t, n, v1alpha1.ConditionPlanInProgress, c.says)
+				repair()
+			}
 			w.await("n", settled)
 			for _, task := range []api.TaskType{api.ConfigureGenesis, api.ConfigApply, api.MarkReady} {
 				if got := count(w.Sidecars.Submissions(w.Key("n")), task); got != 1 && c.fault.AfterEffect == false {

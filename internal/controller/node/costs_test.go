@@ -1,0 +1,160 @@
+package node
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/plan"
+)
+
+// settle makes reconciles until the node is in sync on its spec. Whatever Kubernetes and the sidecar
+// do takes them half a second, so every step that waits for one of them outlives a pass.
+func (c *slowCluster) settle(t *testing.T) {
+	t.Helper()
+	clear(c.writes)
+	c.StatusWrites = 0
+	for range 50 {
+		if _, err := c.reconcile(t, c.r); err != nil {
+			t.Fatal(err)
+		}
+		node := c.stored(t)
+		if conditions.Is(node.Status.Conditions, v1alpha1.ConditionReady, "True", v1alpha1.ReasonInSync) && node.Status.Plan == nil {
+			c.countRest()
+			return
+		}
+		c.Clock.SetTime(c.Clock.Now().Add(500 * time.Millisecond))
+		c.moveOn(t)
+	}
+	t.Fatalf("the node does not come up: %+v", c.stored(t).Status)
+}
+
+func total(writes map[string]int) (all int) {
+	for n := range maps.Values(writes) {
+		all += n
+	}
+	return all
+}
+
+// A new node and an image change cost nine writes each, also when no step ends in the pass that
+// began it.
+func TestWrites_StepsThatOutliveAPass_CostNineEach(t *testing.T) {
+	c := newSlowCluster(t)
+	c.settle(t)
+	if diff := cmp.Diff(map[string]int{
+		"patch SeiNode": 1, "apply PersistentVolumeClaim": 1, "apply StatefulSet": 1, "apply Service": 1, "patch status": 4, "create event": 1,
+	}, c.writes); diff != "" || total(c.writes) != 9 {
+		t.Errorf("a new node costs %d writes (-want +got):\n%s", total(c.writes), diff)
+	}
+	c.setImage(t, "seid:b")
+	c.settle(t)
+	if diff := cmp.Diff(map[string]int{"apply StatefulSet": 1, "delete Pod": 1, "patch status": 5, "create event": 2}, c.writes); diff != "" || total(c.writes) != 9 {
+		t.Errorf("an image change costs %d writes (-want +got):\n%s", total(c.writes), diff)
+	}
+	if image := c.stored(t).Status.CurrentImage; image != "seid:b" {
+		t.Errorf("the node runs %s", image)
+	}
+}
+
+// runTo makes reconciles, half a second apart, until the sidecar has the task of a step.
+func (c *slowCluster) runTo(t *testing.T, step string) {
+	t.Helper()
+	for range 50 {
+		if _, err := c.reconcile(t, c.r); err != nil {
+			t.Fatal(err)
+		}
+		if c.sidecar.submitted(step) > 0 {
+			return
+		}
+		c.Clock.SetTime(c.Clock.Now().Add(500 * time.Millisecond))
+		c.moveOn(t)
+	}
+	t.Fatalf("the plan does not come to %s: %+v", step, c.stored(t).Status.Plan)
+}
+
+// What was put off dies with the process. The next operator finds what the steps have done, and
+// hands no task over twice.
+func TestUnwritten_OperatorDies_ItsStepsAreFoundDone(t *testing.T) {
+	c := newSlowCluster(t)
+	c.runTo(t, domain.StepConfigValidate)
+	if at, _ := plan.Current(c.stored(t).Status.Plan); at.Type != domain.StepObserveImage {
+		t.Fatalf("stored is %s: nothing was put off", at.Type)
+	}
+	c.startOperator(t)
+	c.settle(t)
+	for _, step := range []string{domain.StepConfigureGenesis, domain.StepConfigApply, domain.StepConfigValidate, domain.StepMarkReady} {
+		if n := c.sidecar.submitted(step); n != 1 {
+			t.Errorf("%s was handed over %d times", step, n)
+		}
+	}
+}
+
+// An edit of the spec leaves the status as it is, and with it what was put off.
+func TestUnwritten_SpecIsEdited_ThePlanStaysWhereItIs(t *testing.T) {
+	c := newSlowCluster(t)
+	c.runTo(t, domain.StepConfigValidate)
+	asked := c.sidecar.asked(domain.StepConfigApply)
+	node := c.stored(t)
+	node.Labels = map[string]string{"a": "b"}
+	if err := c.Update(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.reconcile(t, c.r); err != nil {
+		t.Fatal(err)
+	}
+	if again := c.sidecar.asked(domain.StepConfigApply); again != asked {
+		t.Error("a step that was done is looked up again")
+	}
+}
+
+// A step that takes long is shown: a plan that got further is written after three seconds.
+func TestUnwritten_StepThatLasts_IsWritten(t *testing.T) {
+	c := newSlowCluster(t)
+	c.runTo(t, domain.StepConfigureGenesis)
+	c.sidecar.stuck = true
+	began := c.Clock.Now()
+	for _, passed := range []struct {
+		after time.Duration
+		at    string
+	}{
+		{time.Second, domain.StepObserveImage},
+		{writtenAfter - time.Second, domain.StepObserveImage},
+		{writtenAfter, domain.StepConfigureGenesis},
+	} {
+		c.Clock.SetTime(began.Add(passed.after))
+		result, err := c.reconcile(t, c.r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, _ := plan.Current(c.stored(t).Status.Plan); at.Type != passed.at {
+			t.Errorf("after %s the plan is at %s, want %s", passed.after, at.Type, passed.at)
+		}
+		if passed.after < writtenAfter && result.RequeueAfter > writtenAfter-passed.after {
+			t.Errorf("after %s it comes back in %s", passed.after, result.RequeueAfter)
+		}
+	}
+}
+
+// How to reach a node is written at once if other nodes find it by its labels.
+func TestUnwritten_NodeThatOthersPeerWith_TellsItsIDAtOnce(t *testing.T) {
+	for _, peered := range []bool{false, true} {
+		c := newSlowCluster(t)
+		other := newFullNode()
+		other.Name, other.UID = "other", "other"
+		if peered {
+			other.Spec.Peers = []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: map[string]string{"chain": "x"}}}}
+		}
+		if err := c.Create(t.Context(), other); err != nil {
+			t.Fatal(err)
+		}
+		c.runTo(t, domain.StepConfigValidate)
+		if told := c.stored(t).Status.NodeID != ""; told != peered {
+			t.Errorf("peered %t: the id is told: %t", peered, told)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package node
+
+import (
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/test/controllertest"
+)
+
+// waitingStatus is the status of a node whose plan waits for its new pod.
+func waitingStatus() *v1alpha1.SeiNodeStatus {
+	return &v1alpha1.SeiNodeStatus{
+		Conditions: []metav1.Condition{
+			{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "A", Message: "a"},
+			{Type: v1alpha1.ConditionReconciling, Status: metav1.ConditionTrue, Reason: "A", Message: "a"},
+		},
+		Plan: &v1alpha1.TaskPlan{ID: "p", Phase: v1alpha1.PlanActive, Target: &v1alpha1.PlanTarget{}, Tasks: []v1alpha1.PlannedTask{
+			{Type: domain.StepApplyStatefulSet, Status: v1alpha1.TaskRunning, Attempt: 1},
+			{Type: domain.StepObserveImage, Status: v1alpha1.TaskRunning, Attempt: 1, Message: "waiting for the new pod"},
+			{Type: domain.StepConfigApply, Status: v1alpha1.TaskPending, Attempt: 1},
+		}},
+	}
+}
+
+func TestOnlyProgress_Changes_AreToldApart(t *testing.T) {
+	at := metav1.NewTime(controllertest.At)
+	cases := []struct {
+		name   string
+		change func(*v1alpha1.SeiNodeStatus)
+		want   bool
+	}{
+		{"nothing", func(*v1alpha1.SeiNodeStatus) {}, false},
+		{"a task's message", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Tasks[1].Message = "waiting for the sidecar" }, true},
+		{"a task is done, the next one runs", func(s *v1alpha1.SeiNodeStatus) {
+			s.Plan.Tasks[1].Status, s.Plan.Tasks[1].CompletedAt = v1alpha1.TaskComplete, &at
+			s.Plan.Tasks[2] = v1alpha1.PlannedTask{
+				Type: domain.StepConfigApply, Status: v1alpha1.TaskRunning, Attempt: 1, MaxRetries: 3, Params: &apiextensionsv1.JSON{Raw: []byte("{}")},
+				StartedAt: &at, SubmittedAt: &at, Deadline: &at,
+			}
+		}, true},
+		{"a condition's reason and message", func(s *v1alpha1.SeiNodeStatus) { s.Conditions[0].Reason, s.Conditions[0].Message = "B", "b" }, true},
+		{"a condition that did not hold is unknown", func(s *v1alpha1.SeiNodeStatus) {
+			s.Conditions[0].Status, s.Conditions[0].LastTransitionTime = metav1.ConditionUnknown, at
+		}, true},
+		{"what the pod and its sidecar tell", func(s *v1alpha1.SeiNodeStatus) { s.CurrentImage, s.ConfigHash, s.NodeID = "x", "x", "x" }, true},
+
+		{"a condition begins to hold", func(s *v1alpha1.SeiNodeStatus) { s.Conditions[0].Status = metav1.ConditionTrue }, false},
+		{"a condition ceases to hold", func(s *v1alpha1.SeiNodeStatus) { s.Conditions[1].Status = metav1.ConditionUnknown }, false},
+		{"a template was applied", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Tasks[0].Status = v1alpha1.TaskComplete }, false},
+		{"another template was applied", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Target.PodTemplateHash = "x" }, false},
+		{"a StatefulSet was made", func(s *v1alpha1.SeiNodeStatus) { s.StatefulSet = &v1alpha1.ObjectIdentity{UID: "x"} }, false},
+		{"a key was reserved", func(s *v1alpha1.SeiNodeStatus) { s.ConsensusAddress = "x" }, false},
+		{"an attempt failed", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Tasks[1].Attempt++ }, false},
+		{"a task failed", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Tasks[1].Status = v1alpha1.TaskFailed }, false},
+		{"another plan", func(s *v1alpha1.SeiNodeStatus) { s.Plan.ID = "q" }, false},
+		{"the plan ended", func(s *v1alpha1.SeiNodeStatus) { s.Plan = nil }, false},
+		{"the generation that was seen", func(s *v1alpha1.SeiNodeStatus) { s.ObservedGeneration++ }, false},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			stored, derived := waitingStatus(), waitingStatus()
+			tc.change(derived)
+			if got := onlyProgress(stored, derived); got != tc.want {
+				t.Errorf("only progress: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestOnlyProgress_NodeWithoutPlan_HasNone(t *testing.T) {
+	stored, derived := waitingStatus(), waitingStatus()
+	stored.Plan, derived.Plan = nil, nil
+	derived.Conditions[0].Message = "b"
+	if onlyProgress(stored, derived) {
+		t.Error("the words of a node without a plan are put off")
+	}
+}
