@@ -37,6 +37,9 @@ import (
 // sidecarTimeout bounds every call of a sidecar: no reconcile waits longer on a node.
 const sidecarTimeout = 2 * time.Second
 
+// tokenCached is how long the token for the sidecars is used before its file is read again.
+const tokenCached = 10 * time.Second
+
 // Scheme knows every type the operator works with.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
@@ -142,7 +145,7 @@ func sidecarAccess(ctx context.Context, cfg Config) (*sidecar.Pool, []string, er
 			return nil, nil, err
 		}
 		subjects = append([]string{subject}, subjects...)
-		dial.Tokens = sidecar.TokenFile(cfg.SidecarTokenFile)
+		dial.Tokens = &sidecar.CachedToken{Source: sidecar.TokenFile(cfg.SidecarTokenFile), For: tokenCached}
 	}
 	return sidecar.NewPool(dial), subjects, nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -80,6 +81,33 @@ func (f TokenFile) Token(context.Context) (string, error) {
 	return token, nil
 }
 
+// CachedToken is a TokenSource that asks another one only now and then, so that not every look at a
+// node reads a file. It is safe for concurrent use.
+type CachedToken struct {
+	Source TokenSource
+	// For is how long a token is used. The kubelet replaces one minutes before it expires.
+	For time.Duration
+
+	mu    sync.Mutex
+	token string
+	until time.Time
+}
+
+// Token implements TokenSource.
+func (c *CachedToken) Token(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Now().Before(c.until) {
+		return c.token, nil
+	}
+	token, err := c.Source.Token(ctx)
+	if err != nil {
+		return "", err
+	}
+	c.token, c.until = token, time.Now().Add(c.For)
+	return token, nil
+}
+
 // Options of a Pool.
 type Options struct {
 	// Tokens is nil for sidecars that ask for none.
@@ -108,11 +136,15 @@ func NewPool(opts Options) *Pool {
 	return &Pool{opts: opts, http: &http.Client{
 		// No proxy: a sidecar is reached by its pod's own address.
 		Transport: &http.Transport{
-			DialContext: (&net.Dialer{Timeout: opts.Timeout, KeepAlive: 30 * time.Second}).DialContext,
-			// Enough for the nodes that have a plan. The rest is asked now and then,
-			// and a connection kept for that costs more than a new one.
-			MaxIdleConns:        128,
+			// Calls are bounded and idle connections let go: nobody needs probes.
+			DialContext: (&net.Dialer{Timeout: opts.Timeout, KeepAlive: -1}).DialContext,
+			// One for every node of a large cluster: each is looked at about every 30 s, and a
+			// new connection costs as much time as the look itself. The buffers are just large
+			// enough for what a look says, so that keeping a connection costs little memory.
+			MaxIdleConns:        1024,
 			MaxIdleConnsPerHost: 1,
+			ReadBufferSize:      2 << 10,
+			WriteBufferSize:     2 << 10,
 			// The sidecar closes idle connections after 60 s; we let go first.
 			IdleConnTimeout: 45 * time.Second,
 		},

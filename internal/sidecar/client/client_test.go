@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -242,6 +243,65 @@ func TestPool_ManyCalls_ShareOneConnection(t *testing.T) {
 	}
 	if n := connections.Load(); n != 1 {
 		t.Errorf("%d connections", n)
+	}
+}
+
+// Looking at all nodes of a large cluster again and again takes no new connections.
+func TestPool_ManySidecars_KeepTheirConnections(t *testing.T) {
+	const nodes = 500
+	var connections atomic.Int32
+	pool := NewPool(Options{})
+	t.Cleanup(pool.CloseIdle)
+	sidecars := make([]Sidecar, nodes)
+	for i := range sidecars {
+		srv := httptest.NewUnstartedServer(answer(http.StatusOK, `{}`))
+		srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				connections.Add(1)
+			}
+		}
+		srv.Start()
+		t.Cleanup(srv.Close)
+		sidecars[i] = pool.Sidecar(Target{Address: srv.Listener.Addr().String()})
+	}
+	for range 2 {
+		for _, s := range sidecars {
+			if _, err := s.Node(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := connections.Load(); n != nodes {
+		t.Errorf("%d connections for %d nodes", n, nodes)
+	}
+}
+
+// numbered is a source of tokens that are all different.
+type numbered struct {
+	n   int
+	err error
+}
+
+func (s *numbered) Token(context.Context) (string, error) {
+	s.n++
+	return strconv.Itoa(s.n), s.err
+}
+
+func TestCachedToken_IsUsedForItsTime_AndNoFailureIsKept(t *testing.T) {
+	source := &numbered{err: errors.New("no such file")}
+	cached := &CachedToken{Source: source, For: time.Hour}
+	if _, err := cached.Token(t.Context()); !errors.Is(err, source.err) {
+		t.Errorf("got %v", err)
+	}
+	source.err = nil
+	for range 2 {
+		if token, err := cached.Token(t.Context()); token != "2" || err != nil {
+			t.Errorf("got %q, %v", token, err)
+		}
+	}
+	cached.until = time.Now()
+	if token, err := cached.Token(t.Context()); token != "3" || err != nil {
+		t.Errorf("a token whose time is over is used: %q, %v", token, err)
 	}
 }
 
