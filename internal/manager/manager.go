@@ -92,6 +92,7 @@ func options(cfg Config) (ctrl.Options, error) {
 		// Several operators may run in one process, each for its own namespaces.
 		Controller:              ctrlconfig.Controller{SkipNameValidation: new(true)},
 		Cache:                   cached,
+		MapperProvider:          newMapper,
 		Client:                  clientOptions(),
 		Metrics:                 metricsOptions(cfg),
 		HealthProbeBindAddress:  cfg.ProbeAddress,
