@@ -17,10 +17,21 @@ var failedReasons = []string{
 
 // failure says why a node cannot get to the spec it has; empty when it did, or is on its way.
 func failure(live *v1alpha1.SeiNode) string {
-	status := &live.Status
-	if status.ObservedGeneration != live.Generation || live.Spec.Paused {
+	if live.Status.ObservedGeneration != live.Generation || live.Spec.Paused {
 		return "" // nobody has tried yet
 	}
+	return reportedFailure(live)
+}
+
+// failedBefore reports whether a node that was not looked at since its spec was written had failed
+// until then.
+func failedBefore(live *v1alpha1.SeiNode) bool {
+	return live.Status.ObservedGeneration != live.Generation && !live.Spec.Paused && reportedFailure(live) != ""
+}
+
+// reportedFailure is the failure that a node's status tells of; empty when it tells of none.
+func reportedFailure(live *v1alpha1.SeiNode) string {
+	status := &live.Status
 	if c := specProblem(live); c != nil {
 		return said(c)
 	}

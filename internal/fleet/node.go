@@ -35,6 +35,9 @@ type Node struct {
 	Refused bool
 	// Failed says why it cannot get to the spec it has; empty when nothing is wrong.
 	Failed string
+	// FailedBefore: it failed with the spec it had when it was last looked at. Whether it fails
+	// with the one it has is not known yet.
+	FailedBefore bool
 	// Resize says why its volume cannot grow; empty when nothing is wrong.
 	Resize string
 	// Why says what a node that is not done waits for.
@@ -86,7 +89,7 @@ func observe(target Child, live *v1alpha1.SeiNode, l look) Node {
 	status := &live.Status
 	n.Stopped = live.Spec.Paused
 	n.Ready, n.Unknown = IsReady(live), isUnknown(live)
-	n.Failed, n.Resize = failure(live), resizeProblem(live)
+	n.Failed, n.FailedBefore, n.Resize = failure(live), failedBefore(live), resizeProblem(live)
 	n.InFlight = status.ObservedGeneration != live.Generation || isBusy(status)
 	n.InForce = n.Failed == "" && inForce(live, l.restarted)
 	if n.Ready {

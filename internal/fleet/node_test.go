@@ -1,11 +1,13 @@
 package fleet_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
@@ -147,6 +149,44 @@ func TestObserve_FailedNode_SaysWhy(t *testing.T) {
 				t.Errorf("failed %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// F1: a change of a live field writes to all nodes. One that failed with the template has failed
+// until it was looked at again, and nobody moves past it; nor is it said to have failed with what
+// nobody has tried.
+func TestDecide_LiveChangeAfterAFailure_MovesNobodyUntilTheNodeWasLookedAt(t *testing.T) {
+	snd := rpcFleet()
+	snd.Spec.UpdateStrategy = &v1alpha1.UpdateStrategy{InPlace: &v1alpha1.InPlaceUpdate{MaxUnavailable: new(intstr.FromInt32(2))}}
+	o := &fleet.Observation{Fleet: snd, Now: passAt}
+	for i := range 3 {
+		live := liveOf(t, snd, i)
+		live.Generation, live.Status = 2, v1alpha1.SeiNodeStatus{ObservedGeneration: 1, Phase: v1alpha1.NodeRunning}
+		condition(live, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync)
+		if i > 0 {
+			live.Spec.Image = "seid:0"
+		}
+		o.Members = append(o.Members, fleet.Member{Target: fleet.Target(snd, platform.Default(), i), Live: live})
+	}
+	moves := func() []int {
+		d, err := fleet.Decide(o, platform.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, failed := fleet.FirstFailed(d.Nodes); failed {
+			t.Error("a node failed that was not looked at")
+		}
+		return d.Moves
+	}
+	first := o.Members[0].Live
+	readyFalse(first, v1alpha1.ReasonImagePullFailed)
+	if got := moves(); len(got) > 0 {
+		t.Errorf("%v move past a node that had failed and was not looked at since", got)
+	}
+	first.Status.ObservedGeneration = 2
+	readyFalse(first, v1alpha1.ReasonCatchingUp)
+	if got := moves(); !slices.Equal(got, []int{1}) {
+		t.Errorf("%v move once the node was looked at, want the first of the others", got)
 	}
 }
 

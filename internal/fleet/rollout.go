@@ -8,7 +8,8 @@ import (
 // Moves lists the ordinals of the nodes that may take over the template now. A node
 // that is down always may: it cannot be hurt, and the change may be its cure. One that
 // serves may only while fewer than maxUnavailable nodes are down or on their way, and
-// while no node that has the template's spec has failed with it.
+// while no node that has the template's spec has failed with it, or failed before and has not
+// been looked at since it was written to.
 //
 // A node to which something is being done may be about to go down, so it keeps the others
 // back. But it is not down, and being busy does not set it free: a change that restarts
@@ -35,7 +36,7 @@ func Moves(nodes []Node, maxUnavailable int) []int {
 			b.behind++
 		}
 	}
-	if _, failed := FirstFailed(nodes); !failed {
+	if _, failed := FirstFailed(nodes); !failed && !slices.ContainsFunc(nodes, Node.undecided) {
 		moves = append(moves, b.spend(byOrdinal(nodes))...)
 	}
 	slices.Sort(moves)
@@ -78,6 +79,10 @@ func (n Node) mayGoDown() bool { return n.InFlight || n.Soak > 0 }
 
 // waits reports whether a node has yet to take over the template.
 func (n Node) waits() bool { return !n.Current && !n.Held }
+
+// undecided reports whether a node has the template, failed the last time somebody looked, and was
+// written to since: a change that restarts nothing does not make it well.
+func (n Node) undecided() bool { return n.Current && n.FailedBefore }
 
 // FirstFailed is the node that halts a rollout: the first that was given the template, or
 // refused it, and failed.
