@@ -36,6 +36,9 @@ type World struct {
 	// Config and Recorder are the operator's access to the API and what it did with it.
 	Config   *rest.Config
 	Recorder *envtest.Recorder
+	// Watches can make the operator's caches late, and Cache is what they hold; nil before it runs.
+	Watches  *envtest.Watches
+	Cache    client.Reader
 	Platform *platform.Config
 	// Watched are namespaces that the operator looks at beside the world's own.
 	Watched []string
@@ -53,6 +56,8 @@ func New(t *testing.T) *World {
 	w.Sidecars = sidecarsim.Start(t, sidecarsim.Options{})
 	w.Pods = podsim.Start(t, env.Config, podsim.Options{Namespace: w.NS, Runtime: w.Sidecars, CrashBackOff: 200 * time.Millisecond})
 	w.Config, w.Recorder = env.Recorded()
+	w.Watches = envtest.NewWatches()
+	w.Config.Wrap(w.Watches.Wrap)
 	w.Platform = platform.Default()
 	w.Platform.Images.Sidecar = "sidecar:1"
 	w.Platform.Storage.Default.Size = new(resource.MustParse("1Gi"))
@@ -95,6 +100,7 @@ func (w *World) StartOperator() {
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
 		w.T.Fatal("the operator's caches did not fill")
 	}
+	w.Cache = mgr.GetCache()
 }
 
 // RestartOperator ends the operator and starts another.
