@@ -15,7 +15,6 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
-	"github.com/sei-operator/sei-operator/internal/fleet"
 )
 
 // watcher follows the nodes of a namespace and counts, event by event, how many the
@@ -30,22 +29,10 @@ type watcher struct {
 	most  int
 	worst []string
 	seen  int
-	// moves are the nodes that were given another spec while they were in sync, and halts what
-	// the fleet said about failures, both in the order of their versions.
-	moves []move
-	halts []halt
-}
-
-type move struct {
-	node    string
-	version uint64
-}
-
-// halt is whether a status of the fleet says that its rollout was halted.
-type halt struct {
-	target  string
-	failed  bool
-	version uint64
+	// history is what became of the nodes and of the fleet, for the oracle.
+	history history
+	// stop ends it; so does the end of the test.
+	stop func()
 }
 
 // version orders the writes of a namespace; one that is no number comes before all others.
@@ -83,51 +70,32 @@ func (w fleets) watchNodes() *watcher {
 			}
 		}
 	})
-	w.T.Cleanup(func() { cancel(); stream.Stop(); statuses.Stop(); wg.Wait() })
+	o.stop = func() { cancel(); stream.Stop(); statuses.Stop(); wg.Wait() }
+	w.T.Cleanup(o.stop)
 	return o
 }
 
 func (o *watcher) hear(snd *v1alpha1.SeiNodeDeployment) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	h := halt{version: version(snd), failed: is(snd, v1alpha1.ConditionRolloutFailed, metav1.ConditionTrue, "")}
-	if snd.Status.Rollout != nil {
-		h.target = snd.Status.Rollout.TargetHash
-	}
-	o.halts = append(o.halts, h)
-}
-
-// pastFailure names a node that was moved although the fleet had said that its rollout is halted
-// and still says so after the pass that moved it.
-func (o *watcher) pastFailure() string {
-	for _, m := range o.moves {
-		after := slices.IndexFunc(o.halts, func(h halt) bool { return h.version > m.version })
-		if after < 1 {
-			continue
-		}
-		was, is := o.halts[after-1], o.halts[after]
-		if was.failed && is.failed && was.target == is.target {
-			return m.node
-		}
-	}
-	return ""
+	o.history.fleets = append(o.history.fleets, snd)
 }
 
 func (o *watcher) see(kind watch.EventType, node *v1alpha1.SeiNode) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	was := o.nodes[node.Name]
+	o.history.nodes = append(o.history.nodes, node)
 	if kind == watch.Deleted {
 		delete(o.nodes, node.Name)
 		delete(o.hurt, node.Name)
 		return
 	}
 	o.nodes[node.Name] = node
-	if was != nil && was.UID == node.UID && fleet.IsReady(was) && (was.Spec.Image != node.Spec.Image || !maps.Equal(was.Spec.Overrides, node.Spec.Overrides)) {
+	if moved(was, node) {
 		o.hurt[node.Name] = true
-		o.moves = append(o.moves, move{node.Name, version(node)})
 	}
-	if up(node) {
+	if up(node) || node.DeletionTimestamp != nil { // what is being removed is no part of the fleet
 		delete(o.hurt, node.Name)
 	}
 	if len(o.hurt) > o.most {
@@ -146,8 +114,8 @@ func (o *watcher) require(t *testing.T, allowed int) {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if node := o.pastFailure(); node != "" {
-		t.Errorf("%s was moved past a node that had failed", node)
+	for _, offence := range o.history.offences(allowed) {
+		t.Error(offence)
 	}
 	if o.most > allowed {
 		t.Errorf("%d nodes that were in sync were taken down at once, allowed %d: %v", o.most, allowed, o.worst)
@@ -157,8 +125,22 @@ func (o *watcher) require(t *testing.T, allowed int) {
 func (o *watcher) reset() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.most, o.moves = len(o.hurt), nil
-	o.halts = o.halts[max(0, len(o.halts)-1):]
+	o.most = len(o.hurt)
+	o.history = history{nodes: slices.Collect(maps.Values(o.nodes))}
+}
+
+// heard reports whether the fleet was seen at a version.
+func (o *watcher) heard(at uint64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.history.fleets, func(f *v1alpha1.SeiNodeDeployment) bool { return version(f) >= at })
+}
+
+// learn notes what the operator knows from a version on.
+func (o *watcher) learn(k knowledge) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.history.known = append(o.history.known, k)
 }
 
 // progress waits until some more events were seen, or a moment has passed: steps of a
@@ -166,10 +148,23 @@ func (o *watcher) reset() {
 func (o *watcher) progress(events int, atMost time.Duration) {
 	count := func() int { o.mu.Lock(); defer o.mu.Unlock(); return o.seen }
 	goal := count() + events
+	within(atMost, func() bool { return count() >= goal })
+}
+
+// await waits until a node is as described, or a moment has passed.
+func (o *watcher) await(condition func(*v1alpha1.SeiNode) bool, atMost time.Duration) {
+	within(atMost, func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return slices.ContainsFunc(slices.Collect(maps.Values(o.nodes)), condition)
+	})
+}
+
+func within(atMost time.Duration, condition func() bool) {
 	timeout, tick := time.NewTimer(atMost), time.NewTicker(2*time.Millisecond)
 	defer timeout.Stop()
 	defer tick.Stop()
-	for count() < goal {
+	for !condition() {
 		select {
 		case <-timeout.C:
 			return
