@@ -64,7 +64,9 @@ func (w *world) pass(target *node.Target) (idle bool) {
 	case node.Keep:
 	}
 	if w.plan == nil {
-		return true
+		known := w.initialized
+		w.initialized = known || w.gate == api.GateOpen && w.pod != nil && !w.silent && len(d.Missing) == 0
+		return w.initialized == known
 	}
 	task, _ := plan.Current(w.plan)
 	if task == nil {
@@ -153,6 +155,8 @@ func (w *world) check(t *rapid.T, target *node.Target) {
 		t.Fatalf("the second difference is not empty: %+v; facts %+v", d, w.facts())
 	}
 	switch {
+	case !w.initialized:
+		t.Fatal("the node is up and does not count as such")
 	case w.pod == nil || w.pod.SpecHash != target.SpecHash:
 		t.Fatalf("the pod is %+v, want spec hash %s", w.pod, target.SpecHash)
 	case w.gate != api.GateOpen || w.seid != api.SeidRunning:

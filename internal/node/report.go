@@ -8,6 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
 // Pass is what one pass over a node saw, decided and did.
@@ -134,9 +135,14 @@ func (r *report) configHash() string {
 }
 
 // broughtUp reports whether the plan that ended in this pass has opened the gate of the node's
-// own pod.
+// own pod; or whether nothing is left to do for a node whose gate is open: the plan that opened
+// it may have been superseded before its end.
 func (r *report) broughtUp() bool {
-	return r.Ended != nil && r.Ended.Phase == v1alpha1.PlanComplete && plan.Find(r.Ended, StepMarkReady) != nil
+	if r.Ended != nil {
+		return r.Ended.Phase == v1alpha1.PlanComplete && plan.Find(r.Ended, StepMarkReady) != nil
+	}
+	own := r.Pod != nil && !r.Pod.Bootstrap && r.Facts.Document != nil
+	return own && r.Facts.Document.Gate.State == api.GateOpen && r.activePlan() == nil && len(r.Decision.Missing) == 0 && r.Err == nil
 }
 
 // activePlan is the plan under way; nil when there is none.

@@ -13,6 +13,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
 // wrote has the active plan write a configuration in this pass.
@@ -157,5 +158,28 @@ func TestReportTerminating_SaysWhatItWaitsFor(t *testing.T) {
 	p.Node.Status = *got
 	if again := node.ReportTerminating(p.Node, passAt.Add(time.Minute)); !again.PhaseTransitionTime.Time.Equal(passAt) {
 		t.Errorf("terminating since %v", again.PhaseTransitionTime)
+	}
+}
+
+// The plan that opened the gate may have been superseded by one that had no need to, or by none.
+func TestReport_BroughtUp_WhenTheGateIsOpenAndNothingIsMissing(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*node.Pass)
+		up     bool
+	}{
+		"nothing is missing":   {func(*node.Pass) {}, true},
+		"something is missing": {func(p *node.Pass) { p.Decision.Missing = []node.Missing{{Step: node.StepConfigApply}} }, false},
+		"the gate is closed":   {func(p *node.Pass) { p.Facts.Document.Gate.State = api.GateClosed }, false},
+		"a bootstrap pod":      {func(p *node.Pass) { p.Pod.Bootstrap = true }, false},
+		"a plan runs":          {func(p *node.Pass) { planFor(p, node.ReasonNewNode) }, false},
+		"nobody answers":       {func(p *node.Pass) { p.Facts.Document = nil }, false},
+		"not all was read":     {func(p *node.Pass) { p.Err = errors.New("no API") }, false},
+	} {
+		p := settledPass()
+		p.Node.Status.InitializedAt, p.Node.Status.Phase = nil, v1alpha1.NodeInitializing
+		c.change(p)
+		if got := node.Report(p); (got.InitializedAt != nil) != c.up {
+			t.Errorf("%s: up since %v", name, got.InitializedAt)
+		}
 	}
 }
