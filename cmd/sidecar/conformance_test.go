@@ -13,7 +13,7 @@ var contractTypes = []string{
 	"snapshot-restore", "snapshot-upload", "snapshot-upload-once", "configure-genesis", "config-apply", "config-patch", "config-validate", "config-reload",
 	"configure-state-sync", "mark-ready", "mark-not-ready", "stop-seid", "restart-seid", "reset-data", "await-condition",
 	"generate-identity", "generate-gentx", "upload-genesis-artifacts", "assemble-and-upload-genesis", "set-genesis-peers",
-	"gov-vote", "gov-software-upgrade", "gov-param-change", "result-export", "export-gentx", "assemble-genesis",
+	"gov-vote", "gov-software-upgrade", "gov-param-change", "result-export", "set-result-export", "export-gentx", "assemble-genesis",
 }
 
 func TestConformance_RealBinary(t *testing.T) {

@@ -23,7 +23,7 @@ func newLook(s settings, tasks *engine.Engine, view handlers.View, log *slog.Log
 		return r
 	}
 	return look.New(look.Config{
-		Home: s.Home, RPC: view.RPC, Draining: view.Draining, Gate: tasks.Gate,
+		Home: s.Home, RPC: view.RPC, Draining: view.Draining, Gate: tasks.Gate, ResultExport: view.ResultExport,
 		Seid: func() api.Seid { return record().Seid(time.Now()) },
 		Configuration: func() look.Configuration {
 			state, err := configstate.Read(s.Home)

@@ -100,6 +100,9 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 		NodeID: server.NodeIDFrom(s.Home), Node: node.Node, InSync: node.InSync, Version: buildVersion(), Registry: registry, Log: log,
 		Gate: func(address string) api.GateAnswer { return opening.Answer(tasks.Gate(), address) }, Heard: stand.Heard,
 	})
+	if err := view.StartExport(ctx, tasks.Records()); err != nil {
+		log.Warn("going on with the export of results", "error", err.Error())
+	}
 	go stand.Run(ctx)
 	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
 

@@ -40,7 +40,7 @@ type step struct {
 // are run get more tries.
 func (s step) tries() int {
 	switch s.task {
-	case api.ExportGentx, api.ExportGenesis, api.StopSeid, api.MarkReady, api.MarkNotReady, api.SetGenesisPeers:
+	case api.ExportGentx, api.ExportGenesis, api.StopSeid, api.MarkReady, api.MarkNotReady, api.SetGenesisPeers, api.SetResultExport:
 		return 12
 	}
 	return 1
@@ -199,6 +199,9 @@ func homeSteps(t *testing.T, n, live *node) []step {
 		{api.SnapshotUploadOnce, nil},
 		{api.SnapshotRestore, nil},
 		{api.ResultExport, wire.ResultExport{Bucket: "file://" + filepath.Dir(n.home), RPCEndpoint: "http://" + live.witness()}},
+		{api.SetResultExport, wire.SetResultExport{Hash: "a", Export: &wire.ResultExport{
+			Bucket: "file://" + filepath.Dir(n.home), CanonicalRPC: "http://" + live.witness(),
+		}}},
 		{api.StopSeid, nil},
 		{api.ResetData, nil},
 		{api.MarkReady, nil},

@@ -18,6 +18,8 @@ type Node struct {
 	// Snapshots are the finished state-sync snapshots on the volume, newest first.
 	Snapshots []Snapshot `json:"snapshots,omitempty"`
 	Disk      *Disk      `json:"disk,omitempty"`
+	// ResultExport is the standing export of results; nil when nobody has asked for one.
+	ResultExport *StandingExport `json:"resultExport,omitempty"`
 }
 
 // GateState is whether seid may start.
@@ -236,6 +238,32 @@ type Disk struct {
 	Free int64 `json:"free"`
 	// Used is what the home itself takes; 0 until it was measured.
 	Used int64 `json:"used,omitempty"`
+}
+
+// StandingExport is the export that the sidecar sees to by itself: every block is compared with that of another node.
+type StandingExport struct {
+	// Hash is the name under which it was asked for.
+	Hash string `json:"hash"`
+	// Bucket is the address without its options.
+	Bucket       string `json:"bucket"`
+	Prefix       string `json:"prefix,omitempty"`
+	CanonicalRPC string `json:"canonicalRpc"`
+	// Height is the last one that is in the bucket. It moves by pages, not by blocks.
+	Height int64 `json:"height,omitempty"`
+	// Problem is why nothing can be compared or exported now; it is tried again.
+	Problem string `json:"problem,omitempty"`
+	// Divergence ended the export; nil while all blocks agree.
+	Divergence *Divergence `json:"divergence,omitempty"`
+}
+
+// Divergence is the first block on which two nodes do not agree.
+type Divergence struct {
+	Height int64 `json:"height"`
+	// Layer is 0 for block headers, 1 for transaction results, 2 for EVM state.
+	Layer int    `json:"layer"`
+	Field string `json:"field"`
+	// Report is the object in the bucket that has all of it.
+	Report string `json:"report"`
 }
 
 // PathGate is where the gate asks, over loopback, whether seid may start.

@@ -9,7 +9,7 @@ const (
 
 // Level numbers the additions to the v0 API. It grows by one with every addition
 // that a caller may want to depend on.
-const Level = LevelGenesis
+const Level = LevelResultExport
 
 // LevelFarewell is the level from which on restart-seid takes a farewell. Older sidecars
 // refuse parameters they do not know.
@@ -22,6 +22,10 @@ const LevelNode = 4
 // LevelGenesis is the level from which on export-genesis is known, and assemble-and-upload-genesis
 // takes the hash it shall come to and never replaces a genesis that is published.
 const LevelGenesis = 5
+
+// LevelResultExport is the level from which on set-result-export is known and the node document
+// tells of the export.
+const LevelResultExport = 6
 
 // TokenAudience is the audience of the service-account tokens that sidecars accept.
 const TokenAudience = "sei-sidecar"

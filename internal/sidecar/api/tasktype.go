@@ -32,4 +32,5 @@ const (
 	GovSoftwareUpgrade       TaskType = "gov-software-upgrade"
 	GovParamChange           TaskType = "gov-param-change"
 	ResultExport             TaskType = "result-export"
+	SetResultExport          TaskType = "set-result-export"
 )

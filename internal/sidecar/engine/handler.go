@@ -24,6 +24,7 @@ const (
 	GroupData    Group = "data"
 	GroupProcess Group = "process"
 	GroupKeys    Group = "keys"
+	GroupExport  Group = "export"
 )
 
 // Task is what a handler gets to see of the task it runs.

@@ -17,6 +17,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/seid/process"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/configstate"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
@@ -73,6 +74,10 @@ type View struct {
 	RPC func() *rpc.Client
 	// Draining reports whether a task is about to restart the node.
 	Draining func() bool
+	// ResultExport is the standing export; nil when there is none.
+	ResultExport func() *api.StandingExport
+	// StartExport has the standing export go on until ctx ends.
+	StartExport func(ctx context.Context, records engine.Records) error
 }
 
 // All are the handlers of every task type but those that move the gate, and what a look at
@@ -108,7 +113,9 @@ func All(cfg Config) ([]engine.Handler, View) {
 	if podnet.Here().IPv6Only {
 		all = onIPv6(all)
 	}
-	return afterSweep(n.Home, withoutChunks(n.Home, running.CheckStopped, all)), View{RPC: local, Draining: running.Draining}
+	return afterSweep(n.Home, withoutChunks(n.Home, running.CheckStopped, all)), View{
+		RPC: local, Draining: running.Draining, ResultExport: results.Standing.Document, StartExport: results.Start,
+	}
 }
 
 // afterSweep lets the first task of a process find a home without the leftovers of

@@ -22,6 +22,7 @@ func TestAll_HasEveryTaskTypeOnceButThoseOfTheGate(t *testing.T) {
 		api.ConfigReload, api.ConfigureStateSync, api.StopSeid, api.RestartSeid, api.ResetData, api.AwaitCondition,
 		api.GenerateIdentity, api.GenerateGentx, api.ExportGentx, api.AssembleGenesis, api.UploadGenesisArtifacts,
 		api.AssembleAndUploadGenesis, api.ExportGenesis, api.SetGenesisPeers, api.GovVote, api.GovSoftwareUpgrade, api.GovParamChange, api.ResultExport,
+		api.SetResultExport,
 	}
 	slices.Sort(want)
 	all, _ := handlers.All(handlers.Config{Home: t.TempDir(), ChainID: "test-1", Registry: prometheus.NewRegistry()})

@@ -65,6 +65,8 @@ type Config struct {
 	Version func(context.Context) (string, error)
 	// Draining: a task is about to restart the node.
 	Draining func() bool
+	// ResultExport is the standing export of results; nil when there is none.
+	ResultExport func() *api.StandingExport
 	// Listeners replaces the kernel's tables in tests.
 	Listeners Listeners
 	Clock     clock.WithTicker
@@ -109,6 +111,7 @@ func New(cfg Config) *Look {
 	orNothing(&cfg.Seid)
 	orNothing(&cfg.Configuration)
 	orNothing(&cfg.Draining)
+	orNothing(&cfg.ResultExport)
 	c := cfg.Clock
 	return &Look{
 		Config: cfg, home: home.Dir(cfg.Home), began: c.Now(), bound: Bound, wait: askWait,
@@ -143,6 +146,7 @@ func (l *Look) Node(ctx context.Context) api.Node {
 	}
 	doc.Upgrade = l.upgrade(ctx, doc)
 	doc.Snapshots = l.finishedSnapshots(ctx, set.SnapshotDir)
+	doc.ResultExport = l.ResultExport()
 	if doc.Sync.State == api.SyncInSync && doc.Home.Stage == api.HomeFirstSync {
 		doc.Home.Stage = l.markSynced(doc)
 	}

@@ -42,6 +42,33 @@ func (p *ResultExport) Validate() error {
 	return nil
 }
 
+// SetResultExport says which export the sidecar shall see to by itself from now on.
+type SetResultExport struct {
+	// Export is what to compare with what, and where the results go; nil ends the standing export.
+	Export *ResultExport `json:"export,omitempty"`
+	// Hash is the caller's name for Export. The node document shows it.
+	Hash string `json:"hash,omitempty"`
+	// Again: an export that has ended with a divergence begins again at that block.
+	Again bool `json:"again,omitempty"`
+}
+
+// Validate checks what can be checked without the node.
+func (p *SetResultExport) Validate() error {
+	if p.Export == nil {
+		return nil
+	}
+	if err := required("hash", p.Hash); err != nil {
+		return err
+	}
+	if err := required("export.canonicalRpc", p.Export.CanonicalRPC); err != nil {
+		return err
+	}
+	if p.Export.ContinueOnDivergence {
+		return api.InvalidField("export.continueOnDivergence", "a standing export ends at the first difference")
+	}
+	return p.Export.Validate()
+}
+
 func httpURL(field, value string) error {
 	if value == "" {
 		return nil

@@ -60,6 +60,7 @@ func (j *job) compare(ctx context.Context) error {
 			}
 			return err
 		}
+		j.trouble("")
 		page = append(page, compareLine{Height: height, ComparedAt: found.DetectedAt, Match: len(found.Differences) == 0, Differences: found.Differences})
 		j.Metrics.compared(j.Node.ChainID, j.PodName, found.Differences)
 		if len(found.Differences) > 0 && !j.params.ContinueOnDivergence {
@@ -82,10 +83,12 @@ func (j *job) compare(ctx context.Context) error {
 // the reason there already.
 func (j *job) diverged(ctx context.Context, page []compareLine, found *report) error {
 	key := fmt.Sprintf("%sdivergence-%d.report.json.gz", j.params.Prefix, found.Height)
+	first := found.Differences[0]
 	if err := j.putLines(ctx, key, func(enc *json.Encoder) error { return enc.Encode(found) }); err != nil {
 		return err
 	}
 	j.divergedAt = found.Height
+	j.divergence = &api.Divergence{Height: found.Height, Layer: first.Layer, Field: first.Field, Report: key}
 	return j.flush(ctx, page)
 }
 
@@ -146,18 +149,27 @@ func (j *job) compareAt(ctx context.Context, canonical *rpc.Client, height int64
 	return found, nil
 }
 
+// prunedError is a node that does not have a block any more, or never had it.
+type prunedError struct {
+	url              string
+	height, earliest int64
+}
+
+func (e *prunedError) Error() string {
+	return fmt.Sprintf("%s has no block %d, its first is %d", e.url, e.height, e.earliest)
+}
+
 // awaitBlock polls a node until it has a block, through every outage.
 func (j *job) awaitBlock(ctx context.Context, client *rpc.Client, height int64) (*rpc.Block, error) {
-	for {
-		status, err := client.Status(ctx)
-		if err == nil && status.SyncInfo.EarliestBlockHeight > height {
-			return nil, api.Terminal(api.CodePrecondition, fmt.Errorf("%s has no block %d, its first is %d", client.URL(), height, status.SyncInfo.EarliestBlockHeight))
+	for asked := time.Now(); ; {
+		block, err := j.askBlock(ctx, client, height)
+		if block != nil || api.DetailOf(err).Terminal {
+			return block, err
 		}
-		if err == nil && status.SyncInfo.LatestBlockHeight >= height {
-			block, err := client.Block(ctx, height)
-			if err == nil {
-				return block, nil
-			}
+		if err == nil {
+			asked = time.Now() // it answers, and does not have the block yet
+		} else if time.Since(asked) > cmp.Or(j.Patience, defaultPatience) {
+			j.trouble(client.URL() + " does not answer")
 		}
 		select {
 		case <-ctx.Done():
@@ -165,6 +177,24 @@ func (j *job) awaitBlock(ctx context.Context, client *rpc.Client, height int64) 
 		case <-time.After(cmp.Or(j.Poll, defaultPoll)):
 		}
 	}
+}
+
+// askBlock asks a node once for a block; nil when it does not have it yet.
+func (j *job) askBlock(ctx context.Context, client *rpc.Client, height int64) (*rpc.Block, error) {
+	status, err := client.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if chain := status.NodeInfo.Network; chain != j.Node.ChainID {
+		return nil, api.Terminal(api.CodePrecondition, fmt.Errorf("%s is a node of %s, not of %s", client.URL(), chain, j.Node.ChainID))
+	}
+	if earliest := status.SyncInfo.EarliestBlockHeight; earliest > height {
+		return nil, api.Terminal(api.CodePrecondition, &prunedError{client.URL(), height, earliest})
+	}
+	if status.SyncInfo.LatestBlockHeight < height {
+		return nil, nil
+	}
+	return client.Block(ctx, height)
 }
 
 func (j *job) compareResults(ctx context.Context, canonical *rpc.Client, found *report) error {

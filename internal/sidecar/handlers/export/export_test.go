@@ -39,6 +39,8 @@ type chain struct {
 	// appHash and gas differ where a test wants two nodes to differ.
 	appHash func(height int64) string
 	gas     func(height int64) int64
+	// network is the chain's id; a node without one does not answer.
+	network string
 	// balance answers the EVM side.
 	balance string
 	onBlock func(height int64)
@@ -46,7 +48,7 @@ type chain struct {
 
 func newChain(t *testing.T, head int64) *chain {
 	t.Helper()
-	c := &chain{head: head, earliest: 1, balance: "0x1"}
+	c := &chain{head: head, earliest: 1, network: "test-1", balance: "0x1"}
 	c.appHash = func(h int64) string { return fmt.Sprintf("%064X", h) }
 	c.gas = func(int64) int64 { return 100 }
 	srv := httptest.NewServer(c)
@@ -58,6 +60,10 @@ func newChain(t *testing.T, head int64) *chain {
 func (c *chain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.network == "" {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
 	if r.Method == http.MethodPost {
 		c.evm(w, r)
 		return
@@ -66,7 +72,7 @@ func (c *chain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Sscan(r.URL.Query().Get("height"), &height)
 	switch r.URL.Path {
 	case "/status":
-		_, _ = fmt.Fprintf(w, `{"node_info":{"id":"n","network":"test-1"},"sync_info":{"latest_block_height":"%d","earliest_block_height":"%d","max_peer_block_height":"0"}}`, c.head, c.earliest)
+		_, _ = fmt.Fprintf(w, `{"node_info":{"id":"n","network":%q},"sync_info":{"latest_block_height":"%d","earliest_block_height":"%d","max_peer_block_height":"0"}}`, c.network, c.head, c.earliest)
 	case "/block":
 		_, _ = fmt.Fprintf(w, `{"block_id":{"hash":"AB"},"block":{"header":{"height":"%d","app_hash":%q,"last_results_hash":"00"},"data":{"txs":[]}}}`, height, c.appHash(height))
 		if c.onBlock != nil {
@@ -77,6 +83,18 @@ func (c *chain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
+}
+
+func (c *chain) setNetwork(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.network = id
+}
+
+func (c *chain) setEarliest(height int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.earliest = height
 }
 
 func (c *chain) evm(w http.ResponseWriter, r *http.Request) {
@@ -94,16 +112,18 @@ type fixture struct {
 	home   home.Dir
 	bucket string
 	shadow *chain
+	tasks  *export.Tasks
 }
 
 func newFixture(t *testing.T, head int64) *fixture {
 	t.Helper()
 	f := &fixture{home: home.Dir(t.TempDir()), bucket: t.TempDir(), shadow: newChain(t, head)}
-	tasks := &export.Tasks{
+	f.tasks = &export.Tasks{
 		Node: &node.Node{Home: f.home, ChainID: "test-1"}, RPC: func() *rpc.Client { return rpc.New(f.shadow.url) },
 		Metrics: export.NewMetrics(nil), ExportPage: 10, ComparePage: 5, Poll: time.Millisecond,
+		Patience: time.Millisecond, Pause: time.Millisecond,
 	}
-	f.Harness = handlertest.New(tasks.Handlers())
+	f.Harness = handlertest.New(f.tasks.Handlers())
 	return f
 }
 

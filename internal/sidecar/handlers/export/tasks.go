@@ -33,6 +33,8 @@ const (
 	defaultExportPage  = 1000
 	defaultComparePage = 100
 	defaultPoll        = 5 * time.Second
+	// defaultPatience is how long a node may be silent before that is told.
+	defaultPatience = time.Minute
 )
 
 // Tasks are the export tasks of one node.
@@ -43,16 +45,21 @@ type Tasks struct {
 	// PodName labels the metrics.
 	PodName string
 	Metrics *Metrics
-	// ExportPage, ComparePage and Poll are for tests; 0 means the contract's.
+	// ExportPage, ComparePage, Poll, Patience and Pause are for tests; 0 means the contract's.
 	ExportPage, ComparePage int64
-	Poll                    time.Duration
+	Poll, Patience, Pause   time.Duration
+	// Standing is the export that the sidecar sees to by itself.
+	Standing Standing
 }
 
 // Handlers are the task types of this package.
 func (t *Tasks) Handlers() []engine.Handler {
 	// A comparison may run for weeks, and it changes nothing on the node, so it
 	// holds nobody up.
-	return []engine.Handler{node.Handler(api.ResultExport, nil, t.run)}
+	return []engine.Handler{
+		node.Handler(api.ResultExport, nil, t.run),
+		node.Handler(api.SetResultExport, []engine.Group{engine.GroupExport}, t.set),
+	}
 }
 
 // shadow is the node whose results are exported: this one, unless another is named.
@@ -69,7 +76,8 @@ func (t *Tasks) run(ctx context.Context, task engine.Task, p wire.ResultExport) 
 		return nil, node.BucketError(err)
 	}
 	defer func() { _ = bucket.Close() }()
-	job := &job{Tasks: t, params: p, bucket: bucket, task: task, shadow: t.shadow(p.RPCEndpoint)}
+	job := &job{Tasks: t, params: p, bucket: bucket, task: task, shadow: t.shadow(p.RPCEndpoint), trouble: func(string) {}}
+	job.keep = func() error { return notes.Keep(task, progressNote, job.exported()) }
 	if err := job.resume(); err != nil {
 		return nil, err
 	}
@@ -91,11 +99,17 @@ type job struct {
 	bucket *objectstore.Bucket
 	shadow *rpc.Client
 	task   engine.Task
+	// keep stores how far this run has come, before the next one of the same place is told.
+	keep func() error
+	// trouble tells that nothing can be compared now, and why; empty when it can.
+	trouble func(string)
 
 	// last is the last height that is safely in the bucket.
 	last       int64
 	pages      int
 	divergedAt int64
+	// divergence is the first difference of a run that ends with one.
+	divergence *api.Divergence
 }
 
 // record is where the export to a place goes on. Exports to several places may run
@@ -176,7 +190,7 @@ func (j *job) resume() error {
 func (j *job) advance(height int64) error {
 	j.last = height
 	j.pages++
-	if err := notes.Keep(j.task, progressNote, j.exported()); err != nil {
+	if err := j.keep(); err != nil {
 		return err
 	}
 	if err := j.task.Records.Put(record(j.params), strconv.AppendInt(nil, height, 10)); err != nil {
