@@ -27,6 +27,8 @@ const (
 	ConditionNodeKeyReady = "NodeKeyReady"
 	// ConditionOperatorKeyringReady says whether the operator's keyring can be used.
 	ConditionOperatorKeyringReady = "OperatorKeyringReady"
+	// ConditionResultsMatch says whether a replayer's blocks agree with those of its canonical node.
+	ConditionResultsMatch = "ResultsMatch"
 	// ConditionPaused says whether the object is paused.
 	ConditionPaused = "Paused"
 )
@@ -158,6 +160,23 @@ const (
 	ReasonOperatorKeyringValidated = "OperatorKeyringValidated"
 	ReasonOperatorKeyringNotReady  = "OperatorKeyringNotReady"
 	ReasonOperatorKeyringInvalid   = "OperatorKeyringInvalid"
+)
+
+// Reasons of condition ResultsMatch.
+const (
+	ReasonComparing = "Comparing"
+	// ReasonDiverged: a block differs. The comparison has ended there.
+	ReasonDiverged = "Diverged"
+	// ReasonNotCompared: the comparison has not begun yet.
+	ReasonNotCompared = "NotCompared"
+	// ReasonComparisonFailing: nothing can be compared or exported now.
+	ReasonComparisonFailing = "ComparisonFailing"
+	// ReasonNoResultBucket: the operator's configuration names no bucket for results.
+	ReasonNoResultBucket = "NoResultBucket"
+	// ReasonCanonicalRPCInvalid: canonicalRpc is no address of an RPC.
+	ReasonCanonicalRPCInvalid = "CanonicalRPCInvalid"
+	// ReasonSidecarTooOld: the sidecar's version does not know what is asked of it.
+	ReasonSidecarTooOld = "SidecarTooOld"
 )
 
 // Reasons of condition Paused. The first is also a reason of Ready.

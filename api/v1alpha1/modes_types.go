@@ -32,14 +32,17 @@ type ReplayerSpec struct {
 // ResultExport says what becomes of replayed results.
 // +kubebuilder:validation:XValidation:rule="has(self.shadowResult)",message="resultExport is empty: set shadowResult with canonicalRpc, or remove resultExport"
 type ResultExport struct {
-	// shadowResult compares every block with another node.
+	// shadowResult compares every block with that of another node, and writes what it finds to
+	// the bucket that the operator is configured with. It ends at the first block that differs;
+	// condition ResultsMatch says which.
 	// +optional
 	ShadowResult *ShadowResult `json:"shadowResult,omitempty"`
 }
 
 // ShadowResult compares the replayer's results with a canonical node's.
 type ShadowResult struct {
-	// canonicalRpc is the RPC address of the node that is right by definition.
+	// canonicalRpc is the RPC address of the node that is right by definition, as host:26657 or
+	// https://host/path. A change of it goes on at the block that differed.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	CanonicalRPC string `json:"canonicalRpc"`

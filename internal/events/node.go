@@ -73,6 +73,7 @@ var conditionReasons = map[string]map[string]Reason{
 		seiv1.ReasonOperatorKeyringNotReady: KeyNotReady,
 		seiv1.ReasonOperatorKeyringInvalid:  KeyInvalid,
 	},
+	seiv1.ConditionResultsMatch: {seiv1.ReasonDiverged: ResultsDiverged},
 	seiv1.ConditionNodeUpdateInProgress: {
 		seiv1.ReasonUpdateStarted:  UpdateStarted,
 		seiv1.ReasonUpdateComplete: UpdateComplete,

@@ -170,3 +170,17 @@ func TestForNode_PlanFails_NamesTaskAndError(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
+
+func TestForNode_ABlockThatDiffers_IsToldOnce(t *testing.T) {
+	comparing := state(seiv1.NodeRunning, [3]string{"ResultsMatch", "True", "Comparing"})
+	diverged := state(seiv1.NodeRunning, [3]string{"ResultsMatch", "False", "Diverged"})
+	if diff := cmp.Diff([]events.Reason{events.ResultsDiverged}, reasons(events.ForNode(comparing, diverged))); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if got := events.ForNode(diverged, diverged); got != nil {
+		t.Errorf("events %v, want none the second time", got)
+	}
+	if got := events.ForNode(state(seiv1.NodeRunning), state(seiv1.NodeRunning, [3]string{"ResultsMatch", "False", "NotApplicable"})); got != nil {
+		t.Errorf("events %v of a node that compares nothing", got)
+	}
+}

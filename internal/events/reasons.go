@@ -30,6 +30,7 @@ const (
 	VolumeNotResized         Reason = "VolumeNotResized"
 	EditReverted             Reason = "EditReverted"
 	KeyChanged               Reason = "KeyChanged"
+	ResultsDiverged          Reason = "ResultsDiverged"
 	PeerResolutionFailed     Reason = "PeerResolutionFailed"
 	ReconcileFailed          Reason = "ReconcileFailed"
 )
@@ -105,6 +106,8 @@ func Catalogue() []Entry {
 			"Somebody had added something to the node's StatefulSet or Service by hand; it was removed. The note lists it. Change the SeiNode instead."},
 		{KeyChanged, warning, "RefuseChangedKey", "Secret", "The Secret holds another consensus key than the one the node has signed with. " +
 			"seid is not started with it; the note names both."},
+		{ResultsDiverged, warning, "CompareResults", "", "A block of a replayer differs from that of its canonical node; " +
+			"the note names height, layer and report. The comparison has ended there."},
 		{VolumeNotResized, warning, "ResizeVolume", "PersistentVolumeClaim", "`dataVolume.size` grew, but the claim cannot follow; the note says why."},
 		{PeerResolutionFailed, warning, "ResolvePeers", "", "A peer source gave no answer; the peers it gave last are kept."},
 		{ReconcileFailed, warning, "Reconcile", "", "Something went wrong that no condition speaks of; the operator tries again."},

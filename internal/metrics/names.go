@@ -14,6 +14,7 @@ const (
 	NamePhaseTransitions        = "seinode_phase_transitions_total"
 	NamePhaseDuration           = "seinode_phase_duration_seconds"
 	NameKeyReserved             = "seinode_consensus_key_reserved"
+	NameResultsDiverged         = "seinode_results_diverged"
 	NameFleetNodes              = "seinodedeployment_nodes"
 	NameFleetPhase              = "seinodedeployment_phase"
 	NameFleetTransitions        = "seinodedeployment_phase_transitions_total"
@@ -146,6 +147,10 @@ func ofNodes() []Declaration {
 		}, {
 			Name: NameKeyReserved, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help: "1 for a node whose consensus key is reserved for it.", Notes: "No series means no reservation.",
+		}, {
+			Name: NameResultsDiverged, Type: Gauge, Labels: []string{labelNamespace, labelName},
+			Help:  "Whether a block of a replayer differs from that of its canonical node (1) or none does (0).",
+			Notes: "There is no series while nobody knows: the spec asks for no comparison, nothing is compared, or the node is paused.",
 		},
 	}
 }

@@ -22,6 +22,7 @@ func (m *Metrics) NodeObserved(before, after *seiv1.SeiNode) {
 	})
 	m.nodeConditions(key, after)
 	m.nodeKey(after)
+	m.nodeResults(after)
 	m.nodePlan(key, after)
 	m.planOutcome(seiv1.KindSeiNode, before.Status.Plan, before.Status.LastPlan, after.Status.LastPlan)
 }
@@ -58,6 +59,15 @@ func (m *Metrics) nodeKey(node *seiv1.SeiNode) {
 		return
 	}
 	gauge.WithLabelValues(node.Namespace, node.Name).Set(1)
+}
+
+func (m *Metrics) nodeResults(node *seiv1.SeiNode) {
+	gauge, match := m.gauges[NameResultsDiverged], conditions.Get(node.Status.Conditions, seiv1.ConditionResultsMatch)
+	if node.Spec.Paused || match == nil || match.Status == metav1.ConditionUnknown || match.Reason == seiv1.ReasonNotApplicable {
+		gauge.DeleteLabelValues(node.Namespace, node.Name)
+		return
+	}
+	gauge.WithLabelValues(node.Namespace, node.Name).Set(flag(match.Status == metav1.ConditionFalse))
 }
 
 // nodePlan tells of the node's plans, unless they stand still on purpose.

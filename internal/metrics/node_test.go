@@ -176,3 +176,29 @@ func TestNodeObserved_LastPlanOfUnknownStart_RecordsNoDuration(t *testing.T) {
 	m.NodeObserved(node("rpc-0"), after)
 	expect(t, registry, metrics.NamePlanDuration)
 }
+
+func TestNodeObserved_ResultsDiverged(t *testing.T) {
+	for name, c := range map[string]struct {
+		status metav1.ConditionStatus
+		reason string
+		paused bool
+		want   []string
+	}{
+		"compared":       {"True", seiv1.ReasonComparing, false, []string{`seinode_results_diverged{name="rpc-0",namespace="sei"} 0`}},
+		"diverged":       {"False", seiv1.ReasonDiverged, false, []string{`seinode_results_diverged{name="rpc-0",namespace="sei"} 1`}},
+		"paused":         {"False", seiv1.ReasonDiverged, true, nil},
+		"nobody knows":   {"Unknown", seiv1.ReasonNoResultBucket, false, nil},
+		"not applicable": {"False", seiv1.ReasonNotApplicable, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, registry := newMetrics(t)
+			before, after := node("rpc-0"), node("rpc-0")
+			before.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionResultsMatch, Status: "False", Reason: seiv1.ReasonDiverged}}
+			after.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionResultsMatch, Status: c.status, Reason: c.reason}}
+			after.Spec.Paused = c.paused
+			m.NodeObserved(before, before)
+			m.NodeObserved(before, after)
+			expect(t, registry, metrics.NameResultsDiverged, c.want...)
+		})
+	}
+}

@@ -38,7 +38,7 @@ var (
 		domain.StepObserveImage, domain.StepDeployBootstrapJob, domain.StepAwaitBootstrap, domain.StepTeardownBootstrap,
 		domain.StepAwaitGenesis, domain.StepSnapshotRestore, domain.StepConfigureGenesis, domain.StepConfigApply,
 		domain.StepConfigValidate, domain.StepConfigureStateSync, domain.StepMarkReady, domain.StepRestartSeid,
-		domain.StepGenerateIdentity, domain.StepGenerateGentx, domain.StepSetGenesisPeers,
+		domain.StepGenerateIdentity, domain.StepGenerateGentx, domain.StepSetGenesisPeers, domain.StepSetResultExport,
 		fleet.TaskCollectGentxs, fleet.TaskAssembleGenesis, fleet.TaskPublishGenesis, fleet.TaskStoreGenesis,
 		fleet.TaskRestoreGenesis, other,
 	}

@@ -18,6 +18,7 @@ func (r *report) conditions() {
 	r.updateInProgress()
 	r.sidecarReady()
 	r.inputs()
+	r.resultsMatch()
 	r.readiness()
 	r.progressing()
 }

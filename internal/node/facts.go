@@ -99,6 +99,11 @@ func (f *Facts) configValid() bool {
 // held reports whether an operation keeps the gate closed.
 func (f *Facts) held() bool { return f.Document != nil && f.Document.Gate.State == api.GateHeld }
 
+// tellsResultExport reports whether the sidecar is known to tell whether it exports results.
+func (f *Facts) tellsResultExport() bool {
+	return f.Document != nil && f.Document.APILevel >= api.LevelResultExport
+}
+
 // Refused is why the sidecar refused a configuration for the version in the pod; empty when
 // it did not.
 func (f *Facts) Refused(configHash string) string {

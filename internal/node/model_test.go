@@ -24,6 +24,8 @@ type model struct {
 	seid     api.SeidState
 	started  string // configuration seid was started with
 
+	export string // hash of the standing export
+
 	keysChecked bool
 	violations  []string
 }
@@ -39,10 +41,13 @@ func (m *model) facts() node.Facts {
 	if m.silent || m.pod == nil && m.job != node.JobCurrent {
 		return f
 	}
-	f.Document = &api.Node{APILevel: api.LevelNode, Gate: api.Gate{State: m.gate}, Home: m.home}
+	f.Document = &api.Node{APILevel: api.Level, Gate: api.Gate{State: m.gate}, Home: m.home}
 	f.Document.Seid = api.Seid{State: m.seid, Version: m.version(), ConfigHash: m.started}
 	if m.seid == api.SeidRunning && m.started != m.home.ConfigHash {
 		f.Document.Seid.RestartDue = []string{"config.toml:x"}
+	}
+	if m.export != "" {
+		f.Document.ResultExport = &api.StandingExport{Hash: m.export}
 	}
 	return f
 }
@@ -133,6 +138,8 @@ func (m *model) runOnSidecar(step string, t *node.Target, pinned *v1alpha1.PlanT
 		}
 	case node.StepMarkReady:
 		return m.markReady(t)
+	case node.StepSetResultExport:
+		m.export = t.ResultExport.Hash
 	case node.StepRestartSeid:
 		if m.seid == api.SeidWaiting {
 			return false // the real one waits for a process that the gate holds

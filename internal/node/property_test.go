@@ -32,6 +32,10 @@ func drawTarget(t *rapid.T, generation int64) node.Target {
 	if rapid.IntRange(0, 9).Draw(t, "typo") == 0 {
 		target.ConfigProblem = "spec.overrides: no such key"
 	}
+	target.ResultExport.Hash = rapid.SampledFrom([]string{"", "here", "there"}).Draw(t, "result export")
+	if rapid.IntRange(0, 9).Draw(t, "no bucket") == 0 {
+		target.ResultExport = node.ResultExport{Reason: v1alpha1.ReasonNoResultBucket, Problem: "there is no bucket"}
+	}
 	target.Paused = rapid.IntRange(0, 9).Draw(t, "paused") == 0
 	return target
 }
@@ -163,6 +167,8 @@ func (w *world) check(t *rapid.T, target *node.Target) {
 		t.Fatalf("gate %s, seid %s; want open and running", w.gate, w.seid)
 	case w.home.ConfigHash != target.ConfigHash || w.started != target.ConfigHash:
 		t.Fatalf("configuration on disk %s, running %s, want %s", w.home.ConfigHash, w.started, target.ConfigHash)
+	case target.ResultExport.Problem == "" && w.export != target.ResultExport.Hash:
+		t.Fatalf("export %q, want %q", w.export, target.ResultExport.Hash)
 	case w.job != node.NoJob:
 		t.Fatal("the bootstrap Job is still there")
 	}

@@ -23,6 +23,7 @@ const (
 	ReasonSidecarNotReady    = "SidecarNotReady"
 	ReasonBootstrapObsolete  = "BootstrapObsolete"
 	ReasonHomeEmpty          = "HomeEmpty"
+	ReasonResultExport       = "ResultExportChanged"
 )
 
 // Reasons lists every reason of a plan.
@@ -30,7 +31,7 @@ func Reasons() []string {
 	return []string{
 		ReasonNewNode, ReasonRetryAfterFailure, ReasonImageChanged, ReasonSidecarChanged, ReasonPodTemplateChanged, ReasonRestartRequested,
 		ReasonPodOutdated, ReasonConfigChanged, ReasonPeersChanged, ReasonConfigUnvalidated, ReasonRestartDue, ReasonSidecarNotReady,
-		ReasonBootstrapObsolete, ReasonHomeEmpty,
+		ReasonBootstrapObsolete, ReasonHomeEmpty, ReasonResultExport,
 	}
 }
 
@@ -105,6 +106,8 @@ func stepReason(in *Input, m Missing) string {
 		return ReasonRestartDue
 	case StepTeardownBootstrap:
 		return ReasonBootstrapObsolete
+	case StepSetResultExport:
+		return ReasonResultExport
 	default:
 		return ReasonSidecarNotReady
 	}

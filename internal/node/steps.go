@@ -27,6 +27,7 @@ const (
 	StepGenerateIdentity        = "generate-identity"
 	StepGenerateGentx           = "generate-gentx"
 	StepSetGenesisPeers         = "set-genesis-peers"
+	StepSetResultExport         = "set-result-export"
 )
 
 // step is one result that a node can be missing.
@@ -93,6 +94,7 @@ var steps = []step{
 		takes: append(slices.Clone(keySteps), StepConfigValidate), needs: append(slices.Clone(keySteps), StepObserveImage),
 	},
 	{name: StepRestartSeid, asked: always, missing: restartDue, needs: []string{StepConfigValidate}},
+	{name: StepSetResultExport, asked: func(t *Target) bool { return t.ResultExport.Problem == "" }, missing: resultExportMissing},
 }
 
 func always(*Target) bool { return true }

@@ -32,6 +32,16 @@ type Target struct {
 	Bootstrap bool
 	// Ceremony: the node takes part in founding its chain.
 	Ceremony bool
+	// ResultExport is the export of results that shall run.
+	ResultExport ResultExport
+}
+
+// ResultExport is an export of results: every block is compared with that of another node.
+type ResultExport struct {
+	// Hash identifies it; empty when none is asked for, or none can be.
+	Hash string
+	// Reason and Problem are why the one that is asked for cannot be; empty when it can.
+	Reason, Problem string
 }
 
 // Snapshot is a source of the first state.

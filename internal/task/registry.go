@@ -49,5 +49,6 @@ func Registry() plan.Registry[*Env] {
 		domain.StepGenerateGentx:      def(onSidecar(api.GenerateGentx, gentxParams), podTimeout, 3),
 		domain.StepSetGenesisPeers:    def(onSidecar(api.SetGenesisPeers, genesisPeersParams), podTimeout, 10),
 		domain.StepRestartSeid:        def(restartSeid, podTimeout, 3),
+		domain.StepSetResultExport:    def(onSidecar(api.SetResultExport, resultExportParams), podTimeout, 3),
 	}
 }

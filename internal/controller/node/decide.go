@@ -41,6 +41,7 @@ func (s *scope) renderTarget() domain.Target {
 		}
 	}
 	s.renderTemplate(&t)
+	s.renderResultExport(&t)
 	if err := config.CheckOverrides(spec.Overrides); err != nil {
 		t.ConfigProblem = fmt.Sprintf("spec.overrides: %v", err)
 		return t
@@ -58,6 +59,14 @@ func (s *scope) renderTemplate(t *domain.Target) {
 	template := sts.Spec.Template
 	t.SidecarImage = sidecarImage(template.Spec)
 	t.PodTemplateHash, t.SpecHash = render.TemplateHash(template.Annotations), render.SpecHash(template.Annotations)
+}
+
+func (s *scope) renderResultExport(t *domain.Target) {
+	export, reason, problem := render.ResultExport(s.input)
+	t.ResultExport = domain.ResultExport{Reason: reason, Problem: problem}
+	if export != nil {
+		t.ResultExport.Hash = export.Hash
+	}
 }
 
 // config is the configuration that the spec asks for.

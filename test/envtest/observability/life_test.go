@@ -51,12 +51,14 @@ func logged() string {
 }
 
 // A fleet is brought up, fails and is retried, is rolled out, stalls, goes back and is
-// deleted, beside a validator; the operator is restarted on the way.
+// deleted, beside a validator, and a replayer that diverges; the operator is restarted on the way.
 func TestMetrics_WholeLife_TouchesEveryOneAndLeavesNone(t *testing.T) {
 	w := world.New(t)
+	w.Platform.Buckets.ResultExport = "file:///results"
 	s := startSampler(t)
 	w.StartOperator()
 	secret := createValidator(w)
+	diverge(w, s)
 	bringUpWithTrouble(w, s)
 	restart(w)
 	stallAndGoBack(w, s)
@@ -71,6 +73,7 @@ func TestMetrics_WholeLife_TouchesEveryOneAndLeavesNone(t *testing.T) {
 		{metrics.NameNodePhase, "name:rpc-1", "phase:Failed", "]1"}, {metrics.NameNodePhase, "name:rpc-1", "phase:Terminating", "]1"},
 		{metrics.NameFleetPhase, "phase:Upgrading", "]1"}, {metrics.NameFleetPhase, "phase:Ready", "]1"},
 		{metrics.NameKeyReserved, "name:val", "]1"},
+		{metrics.NameResultsDiverged, "name:replayer", "]0"}, {metrics.NameResultsDiverged, "name:replayer", "]1"},
 		{metrics.NameTaskDuration, "task:config-apply", "outcome:Failed"},
 		{metrics.NamePlanDuration, "reason:ImageChanged", "outcome:Complete"},
 		{metrics.NamePlanLastFailed, "name:rpc-1", "reason:NewNode"},
@@ -130,6 +133,29 @@ func createValidator(w *world.World) string {
 	}})
 	awaitNode(w, "val", inSync)
 	return private
+}
+
+// diverge brings a replayer up and has a block of it differ.
+func diverge(w *world.World, s *sampler) {
+	w.T.Helper()
+	w.Create(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "replayer"}, Spec: v1alpha1.SeiNodeSpec{
+		ChainID: "pacific-1", Image: "seid:a",
+		Peers: []v1alpha1.PeerSource{{Static: &v1alpha1.StaticPeers{Addresses: []v1alpha1.PeerAddress{
+			"3be6b24cf86a5938cce7d48f44fb6598465a9924@p2p.example.com:26656",
+		}}}},
+		Replayer: &v1alpha1.ReplayerSpec{
+			Snapshot: v1alpha1.SnapshotSource{
+				S3: &v1alpha1.S3Snapshot{TargetHeight: 100}, RPCServers: []v1alpha1.HostPort{"a.example.com:26657", "b.example.com:26657"},
+			},
+			ResultExport: &v1alpha1.ResultExport{ShadowResult: &v1alpha1.ShadowResult{CanonicalRPC: "canonical:26657"}},
+		},
+	}})
+	w.Eventually("a comparison", func() bool { return s.saw(metrics.NameResultsDiverged, "name:replayer", "]0") })
+	if err := w.Sidecars.Diverge(w.Key("replayer"), api.Divergence{Height: 5, Field: "app_hash", Report: "divergence-5.report.json.gz"}); err != nil {
+		w.T.Fatal(err)
+	}
+	world.Edit(w, "replayer", &v1alpha1.SeiNode{}, func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{"look": "now"} })
+	w.Eventually("the divergence", func() bool { return s.saw(metrics.NameResultsDiverged, "name:replayer", "]1") })
 }
 
 func awaitNode(w *world.World, name string, condition func(*v1alpha1.SeiNode) bool) {
@@ -248,8 +274,10 @@ func deleteAll(w *world.World) {
 	w.Get("val", node)
 	w.Delete(fleet)
 	w.Delete(node)
+	w.Delete(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: w.NS, Name: "replayer"}})
 	envtest.WaitGone[v1alpha1.SeiNodeDeployment](w.T, w.Env, w.NS, "rpc")
 	envtest.WaitGone[v1alpha1.SeiNode](w.T, w.Env, w.NS, "val")
+	envtest.WaitGone[v1alpha1.SeiNode](w.T, w.Env, w.NS, "replayer")
 }
 
 // checkLog shows that the log has what people look for, and nothing that is nobody's business.

@@ -47,6 +47,9 @@ func (p *process) document(context.Context) api.Node {
 		Seid:     m.seidDocument(m.home(p.volume), c),
 		Sync:     m.syncOf(p.node, running),
 	}
+	if export := m.home(p.volume).export; export != nil && doc.APILevel >= api.LevelResultExport {
+		doc.ResultExport = new(*export)
+	}
 	for _, a := range m.amends {
 		if a.node == "" || a.node == p.node {
 			a.change(&doc)

@@ -30,6 +30,7 @@ var effects = map[api.TaskType]effect{
 	api.SetGenesisPeers:    decoded(setGenesisPeers),
 	api.SnapshotRestore:    decoded(restoreSnapshot),
 	api.ResetData:          decoded(resetData),
+	api.SetResultExport:    decoded(setResultExport),
 	api.StopSeid:           decoded(stopSeid),
 	api.RestartSeid:        restartSeid,
 	api.AwaitCondition:     decoded(awaitCondition),
@@ -127,6 +128,34 @@ func resetData(m *model, p *process, _ wire.ResetData) (any, error) {
 	}
 	h.restored, h.started, h.synced = nil, false, false
 	return wire.WipedData{}, nil
+}
+
+// setResultExport has the sidecar see to an export, also after its process or the pod was
+// replaced. One that has ended goes on only if another one, or the same again, is asked for.
+func setResultExport(m *model, p *process, params wire.SetResultExport) (any, error) {
+	h := m.home(p.volume)
+	switch {
+	case params.Export == nil:
+		h.export = nil
+	case h.export == nil || h.export.Hash != params.Hash || params.Again:
+		h.export = &api.StandingExport{
+			Hash: params.Hash, Bucket: params.Export.Bucket, Prefix: params.Export.Prefix, CanonicalRPC: params.Export.CanonicalRPC,
+		}
+	}
+	return nil, nil
+}
+
+// Diverge has the export of a node end at a block that differs.
+func (s *Sidecars) Diverge(node string, divergence api.Divergence) error {
+	p := s.processOf(node)
+	m := s.model
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p == nil || m.home(p.volume).export == nil {
+		return fmt.Errorf("ending the export of %s: it does not run", node)
+	}
+	m.home(p.volume).export.Divergence = &divergence
+	return nil
 }
 
 // checkStopped refuses while a process runs on the home.

@@ -46,6 +46,8 @@ type home struct {
 	lastExit  *api.Exit
 	// restarts are the starts that restart-seid tasks were to end, by task.
 	restarts map[string]int
+	// export is the standing export; nil when there is none.
+	export *api.StandingExport
 }
 
 func (h *home) stage() api.HomeStage {

@@ -14,6 +14,7 @@ import (
 var since = map[api.TaskType]map[string]int{
 	api.AssembleAndUploadGenesis: {"expectedGenesisHash": api.LevelGenesis},
 	api.ConfigApply:              {"configHash": api.LevelNode},
+	api.SetResultExport:          {"export": api.LevelResultExport, "hash": api.LevelResultExport},
 	api.MarkReady:                {"expect": api.LevelNode, "permission": api.LevelNode},
 	api.RestartSeid:              {"farewell": api.LevelFarewell, "configHash": api.LevelNode},
 }
