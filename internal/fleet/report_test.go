@@ -167,8 +167,12 @@ func TestReport_Phase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			c.change(s)
-			if got := s.reported(t); got.Status.Phase != c.want {
+			was, got := s.snd.Status.Phase, s.reported(t)
+			if got.Status.Phase != c.want {
 				t.Errorf("phase %s, want %s", got.Status.Phase, c.want)
+			}
+			if since := got.Status.PhaseTransitionTime; was != c.want && (since == nil || !since.Time.Equal(passAt)) {
+				t.Errorf("in phase %s since %v, want since this pass", got.Status.Phase, since)
 			}
 		})
 	}

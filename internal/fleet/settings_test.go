@@ -82,3 +82,21 @@ func TestTargetHash_SettingsThatRollAreInIt(t *testing.T) {
 		t.Errorf("different settings have the same hash: %v", different)
 	}
 }
+
+func TestTarget_ResourcesOfANode_EveryAmountCounts(t *testing.T) {
+	snd := rpcFleet()
+	snd.Spec.Nodes = []v1alpha1.NodeSettings{{Ordinal: 0, Resources: &v1alpha1.NodeResources{
+		Requests: &v1alpha1.ResourceAmounts{CPU: "1", Memory: "2Gi", EphemeralStorage: "3Gi"},
+		Limits:   &v1alpha1.ResourceAmounts{CPU: "4", Memory: "5Gi", EphemeralStorage: "6Gi"},
+	}}}
+	list := func(cpu, memory, storage string) corev1.ResourceList {
+		return corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory),
+			corev1.ResourceEphemeralStorage: resource.MustParse(storage),
+		}
+	}
+	want := &corev1.ResourceRequirements{Requests: list("1", "2Gi", "3Gi"), Limits: list("4", "5Gi", "6Gi")}
+	if diff := cmp.Diff(want, fleet.Target(snd, platform.Default(), 0).Spec.Resources); diff != "" {
+		t.Errorf("resources (-want +got):\n%s", diff)
+	}
+}

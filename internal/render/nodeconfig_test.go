@@ -103,3 +103,15 @@ func TestConfigHash_ChangesWithModeAndOverrides(t *testing.T) {
 		}
 	}
 }
+
+func TestNodeConfig_ExternalAddress_IsAnnounced(t *testing.T) {
+	in := input(fullNode())
+	in.Node.Spec.ExternalAddress = ""
+	if got, set := render.NodeConfig(in, nil).Overrides["network.p2p.external_address"]; set {
+		t.Errorf("a node without one announces %q", got)
+	}
+	in.Node.Spec.ExternalAddress = "n.example.com:26656"
+	if got := render.NodeConfig(in, nil).Overrides["network.p2p.external_address"]; got != "n.example.com:26656" {
+		t.Errorf("the node announces %q", got)
+	}
+}

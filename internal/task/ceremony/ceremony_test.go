@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -252,5 +253,19 @@ func TestWorst_WhatCannotBeCuredDecides(t *testing.T) {
 	}
 	if _, bad := worst([]plan.Outcome{plan.Done("")}); bad {
 		t.Error("all are done")
+	}
+}
+
+func TestAccounts_CarryWhatTheSpecSays(t *testing.T) {
+	spec := &v1alpha1.GenesisCeremony{Accounts: []v1alpha1.GenesisAccount{
+		{Address: "sei1a", Balance: "5usei"},
+		{Address: "sei1b", Balance: "9usei", Vesting: &v1alpha1.GenesisVesting{Amount: "4usei", EndTime: 1900000000, Delayed: true}},
+	}}
+	want := []wire.Account{
+		{Address: "sei1a", Balance: "5usei"},
+		{Address: "sei1b", Balance: "9usei", Vesting: &wire.Vesting{Amount: "4usei", EndTime: 1900000000, Delayed: true}},
+	}
+	if got := accounts(spec); !reflect.DeepEqual(got, want) {
+		t.Errorf("accounts %+v, want %+v", got, want)
 	}
 }
