@@ -52,12 +52,15 @@ const (
 const (
 	FinalizerSeiNode           = "sei.io/seinode-finalizer"
 	FinalizerSeiNodeDeployment = "sei.io/seinodedeployment-finalizer"
+	// FinalizerSeiNodeTask is on a task while its node's sidecar works on it.
+	FinalizerSeiNodeTask = "sei.io/seinodetask-finalizer"
 )
 
 // Field owners of server-side apply.
 const (
 	FieldOwnerSeiNode           = "seinode-controller"
 	FieldOwnerSeiNodeDeployment = "seinodedeployment-controller"
+	FieldOwnerSeiNodeTask       = "seinodetask-controller"
 )
 
 // What a ConfigMap with a genesis holds.

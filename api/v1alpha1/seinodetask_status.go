@@ -1,6 +1,9 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // SeiNodeTaskPhase is where a task is.
 // +kubebuilder:validation:Enum=Pending;Running;Complete;Failed
@@ -29,6 +32,10 @@ type SeiNodeTaskStatus struct {
 	// for its phase counts from here.
 	// +optional
 	TargetFirstObservedAt *metav1.Time `json:"targetFirstObservedAt,omitempty"`
+	// targetUid is the uid of the node that the task runs on. A node of the same name that takes
+	// its place is another one, and ends the task.
+	// +optional
+	TargetUID types.UID `json:"targetUid,omitempty"`
 	// startedAt is when the task began to run; its timeout counts from here.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`

@@ -24,6 +24,7 @@ import (
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/deployment"
 	"github.com/sei-operator/sei-operator/internal/controller/node"
+	"github.com/sei-operator/sei-operator/internal/controller/operation"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/peers"
@@ -203,6 +204,19 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 		Clock:    clock.RealClock{},
 	}
 	if err := fleets.SetupWithManager(mgr, cfg.Concurrency); err != nil {
+		return fmt.Errorf("adding the controllers: %w", err)
+	}
+	tasks := &operation.Reconciler{
+		Client:   mgr.GetClient(),
+		Live:     mgr.GetAPIReader(),
+		Sidecars: pool,
+		Platform: cfg.Platform,
+		Events:   recorder,
+		Metrics:  metrics.Default(),
+		Tracer:   cfg.Tracer,
+		Clock:    clock.RealClock{},
+	}
+	if err := tasks.SetupWithManager(mgr, cfg.Concurrency); err != nil {
 		return fmt.Errorf("adding the controllers: %w", err)
 	}
 	return nil

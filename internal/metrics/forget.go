@@ -12,6 +12,7 @@ import (
 var perObject = map[string][]string{
 	seiv1.KindSeiNode:           {NameNodePhase, NameNodeReady, NameSidecarReady, NameKeyReserved, NameResultsDiverged},
 	seiv1.KindSeiNodeDeployment: {NameFleetPhase, NameFleetNodes, NameFleetStalled, NameFleetRolloutFailed},
+	seiv1.KindSeiNodeTask:       {NameNodeTaskPhase},
 }
 
 // census knows which namespaces still hold objects. Counters by namespace outlive

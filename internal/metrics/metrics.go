@@ -69,6 +69,7 @@ func (m *Metrics) collector(d Declaration, now func() time.Time) prometheus.Coll
 var statusPatches = map[string]string{
 	seiv1.KindSeiNode:           NameNodeStatusPatches,
 	seiv1.KindSeiNodeDeployment: NameDeploymentStatusPatches,
+	seiv1.KindSeiNodeTask:       NameNodeTaskStatusPatches,
 }
 
 // StatusPatches returns the function that counts status patches of a kind, for

@@ -81,6 +81,10 @@ func touchEverything(m *metrics.Metrics, name string) {
 	is.Status.Rollout = &seiv1.RolloutStatus{TargetHash: "b", StartedAt: *at(60)}
 	is.Status.Plan = after.Status.Plan
 	m.DeploymentObserved(was, is)
+	begun, ended := nodeTask(name), nodeTask(name)
+	begun.Status.StartedAt, ended.Status.StartedAt, ended.Status.CompletedAt = at(0), at(0), at(60)
+	ended.Status.Phase = seiv1.NodeTaskComplete
+	m.TaskObserved(begun, ended)
 	m.SidecarProbed("sei", metrics.ProbeReady)
 	m.PlanEnded(seiv1.KindSeiNode, "NewNode", seiv1.OutcomeComplete, time.Minute)
 	m.TasksCalled(seiv1.KindSeiNode, plan.Progress{Steps: []plan.Step{retried("mark-ready"), {
@@ -96,10 +100,16 @@ func retried(task string) plan.Step {
 }
 
 // kinds are those that have a controller.
-var kinds = []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment}
+var kinds = []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment, seiv1.KindSeiNodeTask}
 
 func fleet(name string) *seiv1.SeiNodeDeployment {
 	return &seiv1.SeiNodeDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: name}}
+}
+
+func nodeTask(name string) *seiv1.SeiNodeTask {
+	task := &seiv1.SeiNodeTask{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: name}}
+	task.Spec.Kind = seiv1.TaskKindGovVote
+	return task
 }
 
 func node(name string) *seiv1.SeiNode {
@@ -178,6 +188,7 @@ func TestForget_LastObjectOfANamespace_LeavesNothingOfTheNamespace(t *testing.T)
 	other.Namespace, other.Status.Phase = "other", seiv1.NodePending
 	m.NodeObserved(node("elsewhere"), other)
 	m.Forget(seiv1.KindSeiNode, "sei", "x")
+	m.Forget(seiv1.KindSeiNodeTask, "sei", "x")
 	if len(series(t, registry, metrics.NameSidecarProbes)) == 0 {
 		t.Error("the namespace was forgotten while a fleet is in it")
 	}

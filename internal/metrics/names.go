@@ -6,6 +6,9 @@ import "slices"
 const (
 	NameNodeStatusPatches       = "seinode_status_patches_total"
 	NameDeploymentStatusPatches = "seinodedeployment_status_patches_total"
+	NameNodeTaskStatusPatches   = "seinodetask_status_patches_total"
+	NameNodeTaskPhase           = "seinodetask_phase"
+	NameNodeTaskDuration        = "seinodetask_duration_seconds"
 	NameSidecarProbes           = "sei_controller_seinode_sidecar_health_probes_total"
 	NameSidecarReady            = "seinode_sidecar_ready"
 	NameNodeReady               = "seinode_ready"
@@ -45,6 +48,7 @@ const (
 	labelKind      = "kind"
 	labelReason    = "reason"
 	labelTask      = "task"
+	labelTaskKind  = "task_kind"
 	labelVersion   = "version"
 	labelCommit    = "commit"
 	labelGoVersion = "go_version"
@@ -104,7 +108,7 @@ const (
 
 // Declarations lists every metric of the operator.
 func Declarations() []Declaration {
-	return slices.Concat(ofNodes(), ofFleets(), ofPlans(), []Declaration{{
+	return slices.Concat(ofNodes(), ofFleets(), ofNodeTasks(), ofPlans(), []Declaration{{
 		Name: NameBuildInfo, Type: Gauge, Labels: []string{labelVersion, labelCommit, labelGoVersion},
 		Help: "1; the labels say what is running.",
 	}})
@@ -194,6 +198,26 @@ func ofFleets() []Declaration {
 			Name: NameFleetRolloutFailed, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help:  "Whether a node that failed has halted a rollout of the fleet (1) or not (0).",
 			Notes: "0 while the fleet is paused.",
+		},
+	}
+}
+
+func ofNodeTasks() []Declaration {
+	return []Declaration{
+		{
+			Name: NameNodeTaskStatusPatches, Type: Counter, Labels: []string{labelNamespace, labelName, labelResult},
+			Help: "SeiNodeTask status patches by result, one per pass.", Notes: resultNotes,
+			Values: values{labelResult: resultValues},
+		}, {
+			Name: NameNodeTaskPhase, Type: Gauge, Labels: []string{labelNamespace, labelName, labelPhase},
+			Help:   "The phase of the task: 1 for the phase it is in, 0 for the others.",
+			Notes:  "The series go with the task; `spec.ttlSecondsAfterFinished` sees to that.",
+			Values: values{labelPhase: nodeTaskPhases},
+		}, {
+			Name: NameNodeTaskDuration, Type: Histogram, Labels: []string{labelNamespace, labelTaskKind, labelOutcome}, Buckets: longBuckets,
+			Help:   "How long SeiNodeTasks took from their beginning to their end, by kind and by how they ended.",
+			Notes:  "A task that failed before it began is not in it. " + durationNotes,
+			Values: values{labelTaskKind: nodeTaskKinds, labelOutcome: nodeTaskOutcomes},
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
@@ -31,6 +32,10 @@ var (
 	fleetPhases   = words(seiv1.DeploymentPending, seiv1.DeploymentInitializing, seiv1.DeploymentReady, seiv1.DeploymentUpgrading,
 		seiv1.DeploymentPaused, seiv1.DeploymentDegraded, seiv1.DeploymentFailed, seiv1.DeploymentTerminating)
 
+	nodeTaskPhases   = words(seiv1.NodeTaskPending, seiv1.NodeTaskRunning, seiv1.NodeTaskComplete, seiv1.NodeTaskFailed)
+	nodeTaskOutcomes = words(seiv1.NodeTaskComplete, seiv1.NodeTaskFailed)
+	nodeTaskKinds    = append(kindNames(), other)
+
 	planReasons = append(domain.Reasons(), fleet.ReasonGenesisCeremony, fleet.ReasonGenesisMissing, other)
 	taskTypes   = []string{
 		domain.StepEnsureDataPVC, domain.StepValidateSigningKey, domain.StepValidateNodeKey, domain.StepValidateOperatorKeyring,
@@ -43,6 +48,15 @@ var (
 		fleet.TaskRestoreGenesis, other,
 	}
 )
+
+// kindNames are the kinds of SeiNodeTasks.
+func kindNames() []string {
+	var names []string
+	for _, kind := range operation.Kinds() {
+		names = append(names, string(kind.Name))
+	}
+	return names
+}
 
 // among keeps a label to the values it may take.
 func among(list []string, value string) string {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -16,19 +17,24 @@ var taskNamespace = uuid.MustParse("b7e89c3a-4f12-4d8b-9a6e-1c2d3e4f5a6b")
 
 // Spec describes a plan to be made.
 type Spec struct {
+	// ID is the plan's id where the same work must never be done under another one; empty for a
+	// fresh one.
+	ID      string
 	Reason  string
 	Message string
 	Target  v1alpha1.PlanTarget
 	Tasks   []string
+	// Deadline is when the plan fails; zero leaves each task the time of its own.
+	Deadline time.Time
 }
 
-// New makes an active plan with a fresh id. Task ids derive from it, so no two
-// plans ever share a task id.
+// New makes an active plan. Task ids derive from its id, which is a fresh one unless the spec
+// names one, so no two plans ever share a task id.
 func New(spec Spec, now time.Time) *v1alpha1.TaskPlan {
 	target := spec.Target
 	started := metav1.NewTime(now.Truncate(time.Second))
 	p := &v1alpha1.TaskPlan{
-		ID:        uuid.NewString(),
+		ID:        cmp.Or(spec.ID, uuid.NewString()),
 		Phase:     v1alpha1.PlanActive,
 		Reason:    spec.Reason,
 		Message:   spec.Message,
@@ -36,12 +42,17 @@ func New(spec Spec, now time.Time) *v1alpha1.TaskPlan {
 		StartedAt: &started,
 		Tasks:     make([]v1alpha1.PlannedTask, 0, len(spec.Tasks)),
 	}
+	var deadline *metav1.Time
+	if !spec.Deadline.IsZero() {
+		deadline = seconds(spec.Deadline)
+	}
 	for i, taskType := range spec.Tasks {
 		p.Tasks = append(p.Tasks, v1alpha1.PlannedTask{
-			Type:    taskType,
-			ID:      TaskID(p.ID, taskType, i, 1),
-			Status:  v1alpha1.TaskPending,
-			Attempt: 1,
+			Type:     taskType,
+			ID:       TaskID(p.ID, taskType, i, 1),
+			Status:   v1alpha1.TaskPending,
+			Attempt:  1,
+			Deadline: deadline.DeepCopy(),
 		})
 	}
 	return p

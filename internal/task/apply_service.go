@@ -13,7 +13,7 @@ import (
 
 func applyService(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	if err := SyncService(ctx, env); err != nil {
-		return apiOutcome("applying Service "+env.Node.Name, err)
+		return APIOutcome("applying Service "+env.Node.Name, err)
 	}
 	return plan.Done("")
 }

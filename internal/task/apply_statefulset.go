@@ -26,7 +26,7 @@ func applyStatefulSet(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) pl
 	case blocked:
 		return plan.Wait(ReasonForeignObject, obstacle.Error(), someTime)
 	case err != nil:
-		return apiOutcome("applying StatefulSet "+env.Node.Name, err)
+		return APIOutcome("applying StatefulSet "+env.Node.Name, err)
 	case env.Observed.StatefulSet == nil:
 		return plan.Wait(ReasonTerminating, fmt.Sprintf("waiting for the former StatefulSet %s to go", env.Node.Name), soon)
 	}

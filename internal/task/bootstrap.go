@@ -41,7 +41,7 @@ func deployBootstrapJob(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) 
 		return plan.Terminal(ReasonRefused, fmt.Errorf("rendering the bootstrap Job: %w", err))
 	}
 	if err := env.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNode), client.ForceOwnership); err != nil {
-		return apiOutcome("applying Job "+*want.Name, err)
+		return APIOutcome("applying Job "+*want.Name, err)
 	}
 	job, err := render.Convert[batchv1.Job](want)
 	if err != nil {
@@ -90,7 +90,7 @@ func removeJob(ctx context.Context, env *Env, job *batchv1.Job) plan.Outcome {
 	if job.DeletionTimestamp == nil {
 		err := env.Client.Delete(ctx, job, client.Preconditions{UID: &job.UID}, client.PropagationPolicy(metav1.DeletePropagationForeground))
 		if client.IgnoreNotFound(err) != nil {
-			return apiOutcome("deleting Job "+job.Name, err)
+			return APIOutcome("deleting Job "+job.Name, err)
 		}
 	}
 	return plan.Wait(ReasonPodTerminating, "waiting for the bootstrap pod to go", shortly)

@@ -1,10 +1,12 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -42,17 +44,20 @@ func markReadyParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any,
 	if env.level() < api.LevelNode {
 		return nil, nil
 	}
-	expect := wire.Expectation{ConfigHash: domain.WrittenConfig(env.Node.Status.Plan)}
-	if expect.ConfigHash == "" {
-		expect.ConfigHash = env.Document.Home.ConfigHash
+	hash := cmp.Or(domain.WrittenConfig(env.Node.Status.Plan), env.Document.Home.ConfigHash)
+	return Opening(env.Node, hash, env.Facts.ConsensusAddress, env.Render.Platform.Sidecar.StandingPermission.Duration), nil
+}
+
+// Opening asks to open a node's gate for a configuration and, if the node signs, for the consensus
+// address that is reserved for it. Nodes that do not sign get a standing permission.
+func Opening(node *v1alpha1.SeiNode, configHash, address string, permission time.Duration) wire.MarkReady {
+	params := wire.MarkReady{Expect: &wire.Expectation{ConfigHash: configHash}}
+	if node.Spec.Signs() {
+		params.Expect.ConsensusAddress = address
+	} else if permission > 0 {
+		params.Permission = permission.String()
 	}
-	params := wire.MarkReady{Expect: &expect}
-	if env.Node.Spec.Signs() {
-		expect.ConsensusAddress = env.Facts.ConsensusAddress
-	} else if d := env.Render.Platform.Sidecar.StandingPermission.Duration; d > 0 {
-		params.Permission = d.String()
-	}
-	return params, nil
+	return params
 }
 
 var errNoSource = errors.New("the spec names no such snapshot source any more")

@@ -70,7 +70,7 @@ func SyncClaim(ctx context.Context, env *Env) plan.Outcome {
 		return plan.Done("")
 	}
 	if err != nil {
-		return apiOutcome(fmt.Sprintf("applying PersistentVolumeClaim %s", *want.Name), err)
+		return APIOutcome(fmt.Sprintf("applying PersistentVolumeClaim %s", *want.Name), err)
 	}
 	claim, err := render.Convert[corev1.PersistentVolumeClaim](want)
 	if err != nil {
@@ -108,7 +108,7 @@ func checkImportedClaim(ctx context.Context, env *Env) plan.Outcome {
 		return invalid("is controlled by %s %s: no two nodes may share a volume", owner.Kind, owner.Name)
 	}
 	if user, err := claimUser(ctx, env, name); err != nil {
-		return apiOutcome("looking for users of PersistentVolumeClaim "+name, err)
+		return APIOutcome("looking for users of PersistentVolumeClaim "+name, err)
 	} else if user != "" {
 		return invalid("is in use by %s: no two nodes may share a volume", user)
 	}
@@ -126,7 +126,7 @@ func checkVolume(ctx context.Context, env *Env, claim *corev1.PersistentVolumeCl
 	case apierrors.IsNotFound(err):
 		return notReady("is bound to PersistentVolume %s, which does not exist", claim.Spec.VolumeName)
 	case err != nil:
-		return apiOutcome("reading PersistentVolume "+claim.Spec.VolumeName, err)
+		return APIOutcome("reading PersistentVolume "+claim.Spec.VolumeName, err)
 	case volume.Status.Phase == corev1.VolumeFailed:
 		return invalid("is bound to PersistentVolume %s, which has failed", volume.Name)
 	}

@@ -85,7 +85,7 @@ func awaitGenesis(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 		return missing.wait()
 	}
 	if err != nil {
-		return apiOutcome("waiting for the genesis", err)
+		return APIOutcome("waiting for the genesis", err)
 	}
 	if genesis == nil {
 		return plan.Wait(ReasonGenesisMissing, "waiting for the ceremony of "+env.Node.Spec.ChainID, someTime)

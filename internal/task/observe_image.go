@@ -17,7 +17,7 @@ import (
 func observeImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	pod := env.Observed.Pod
 	if pod == nil || env.Observed.PodObstacle != "" {
-		return waitForSidecar(env)
+		return WaitForSidecar(env.Observed)
 	}
 	if pod.DeletionTimestamp != nil {
 		return plan.Wait(ReasonPodTerminating, fmt.Sprintf("waiting for pod %s on %s to stop", pod.Name, placeOf(pod)), 0)
@@ -26,7 +26,7 @@ func observeImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 		return plan.Wait(ReasonPodStarting, "waiting for a pod of the new template", 0)
 	}
 	if _, running := SidecarStarted(pod); !running {
-		return waitForSidecar(env)
+		return WaitForSidecar(env.Observed)
 	}
 	return plan.Done("")
 }

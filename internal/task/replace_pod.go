@@ -35,7 +35,7 @@ func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 	case !revisionKnown(sts, env.templateHash()):
 		return plan.Wait(ReasonRevisionPending, "waiting for the StatefulSet controller to see the new template", 0)
 	case pod == nil:
-		return waitForSidecar(env)
+		return WaitForSidecar(env.Observed)
 	case !metav1.IsControlledBy(pod, sts), pod.DeletionTimestamp != nil,
 		pod.Labels[appsv1.ControllerRevisionHashLabelKey] == sts.Status.UpdateRevision:
 		return plan.Done("")
@@ -45,7 +45,7 @@ func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return plan.Wait(ReasonPodStarting, "waiting for the pod that took the place of the old one", 0)
 	case err != nil:
-		return apiOutcome("deleting pod "+pod.Name, err)
+		return APIOutcome("deleting pod "+pod.Name, err)
 	}
 	// What was seen is behind what was done: nobody shall call the pod ready once more.
 	going := pod.DeepCopy()

@@ -42,7 +42,7 @@ func reserveConsensusKey(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask)
 	}
 	holder, err := reserve(ctx, env, address)
 	if err != nil {
-		return apiOutcome("reserving the consensus key", err)
+		return APIOutcome("reserving the consensus key", err)
 	}
 	if holder != nil {
 		return plan.Wait(v1alpha1.ReasonKeyInUse, fmt.Sprintf(
@@ -63,7 +63,7 @@ func signingAddress(ctx context.Context, env *Env) (string, plan.Outcome) {
 	}
 	secret, err := readSecret(ctx, env, name)
 	if err != nil {
-		return "", apiOutcome("reserving the consensus key", err)
+		return "", APIOutcome("reserving the consensus key", err)
 	}
 	key, err := consensusKey(secret.Data)
 	if err != nil {

@@ -60,22 +60,27 @@ func restartNeedless(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) 
 	}
 }
 
-// restartSeidParams give the clients of a node time to go elsewhere. A node that is not
-// ready has none: its Services do not know it. A sidecar of an older operator would refuse
-// the parameter, and restarts at once as it always did.
 func restartSeidParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	var params wire.RestartSeid
 	if env.level() >= api.LevelNode {
 		params.ConfigHash = domain.WrittenConfig(env.Node.Status.Plan)
 	}
-	ready := PodCondition(env.Observed.Pod, corev1.PodReady) == corev1.ConditionTrue
-	if drain := render.RestartFarewell(env.Node); drain > 0 && ready && env.level() >= api.LevelFarewell {
-		params.Farewell = drain.String()
-	}
+	params.Farewell = Drain(env.Node, env.Observed.Pod, env.level())
 	if params == (wire.RestartSeid{}) {
 		return nil, nil
 	}
 	return params, nil
+}
+
+// Drain is for how long the clients of a node have time to go elsewhere before a restart; empty
+// for not at all. A node that is not ready has no clients: its Services do not know it. A sidecar
+// of an older operator would refuse the parameter, and restarts at once as it always did.
+func Drain(node *v1alpha1.SeiNode, pod *corev1.Pod, level int) string {
+	drain := render.RestartFarewell(node)
+	if drain == 0 || level < api.LevelFarewell || PodCondition(pod, corev1.PodReady) != corev1.ConditionTrue {
+		return ""
+	}
+	return drain.String()
 }
 
 // restartNeeded asks an older sidecar what the plan's own write has changed.

@@ -24,9 +24,9 @@ const (
 	ReasonNamespaceTerminating = "NamespaceTerminating"
 )
 
-// apiOutcome turns an error of the API server into an outcome. Only what can never
+// APIOutcome turns an error of the API server into an outcome. Only what can never
 // become valid ends a plan; everything else is waited out, bounded by the deadline.
-func apiOutcome(doing string, err error) plan.Outcome {
+func APIOutcome(doing string, err error) plan.Outcome {
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 		return plan.Terminal(ReasonRefused, fmt.Errorf("%s: %w", doing, err))
 	}

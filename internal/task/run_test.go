@@ -26,7 +26,7 @@ func TestAPIOutcome_OnlyWhatStaysWrongEndsAPlan(t *testing.T) {
 		"out of reach":        {broken, ReasonAPIUnavailable, shortly},
 		"namespace that goes": {ends, ReasonNamespaceTerminating, someTime},
 	} {
-		o := apiOutcome("applying Service n", c.err)
+		o := APIOutcome("applying Service n", c.err)
 		if o.Reason != c.reason || o.IsWait() != (c.after > 0) || o.After != c.after {
 			t.Errorf("%s: %+v", name, o)
 		}

@@ -38,7 +38,7 @@ func checkSecret(ctx context.Context, env *Env, name string, reasons keyReasons,
 		return plan.Wait(reasons.notReady, fmt.Sprintf("Secret %s does not exist in namespace %s: create it", name, env.Node.Namespace), someTime)
 	}
 	if err != nil {
-		return apiOutcome("checking the key", err)
+		return APIOutcome("checking the key", err)
 	}
 	if err := check(secret.Data); err != nil {
 		return plan.Wait(reasons.invalid, fmt.Sprintf("Secret %s: %v", name, err), someTime)

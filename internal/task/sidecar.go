@@ -82,27 +82,31 @@ func judge(env *Env, task *v1alpha1.PlannedTask, result api.TaskResult) plan.Out
 	case api.TaskFailed:
 		return sidecartask.Failure("", result)
 	default:
-		return plan.Wait(ReasonSidecarWorking, "the sidecar is working on it", pollInterval(env, task))
+		return plan.Wait(ReasonSidecarWorking, "the sidecar is working on it", PollInterval(task.SubmittedAt, env.Clock.Now()))
 	}
 }
 
-// pollInterval grows with the task's age: a download of hours is not asked about
-// every second.
-func pollInterval(env *Env, task *v1alpha1.PlannedTask) time.Duration {
-	if task.SubmittedAt == nil {
+// PollInterval is how soon to ask again about a task. It grows with the task's age: a download
+// of hours is not asked about every second.
+func PollInterval(submitted *metav1.Time, now time.Time) time.Duration {
+	if submitted == nil {
 		return soon
 	}
-	age := env.Clock.Now().Sub(task.SubmittedAt.Time)
+	age := now.Sub(submitted.Time)
 	return min(max(age/4, soon), 15*time.Second)
 }
 
-// sidecarError sorts errors: a request that is wrong stays wrong, everything else
-// may pass.
 func sidecarError(env *Env, taskType api.TaskType, err error) plan.Outcome {
-	var missing *missingInputError
-	switch {
-	case errors.As(err, &missing):
+	if missing, ok := errors.AsType[*missingInputError](err); ok {
 		return missing.wait()
+	}
+	return SidecarError(taskType, err, unreachableInterval(env))
+}
+
+// SidecarError sorts errors of a sidecar: a request that is wrong stays wrong, everything else
+// may pass. again is how soon to ask a sidecar that does not answer.
+func SidecarError(taskType api.TaskType, err error, again time.Duration) plan.Outcome {
+	switch {
 	case sidecartask.Rejected(err):
 		return plan.Terminal(ReasonSidecarRefuses, fmt.Errorf("submitting %s: %w", taskType, err))
 	case errors.Is(err, sidecar.ErrUnauthorized):
@@ -110,7 +114,7 @@ func sidecarError(env *Env, taskType api.TaskType, err error) plan.Outcome {
 	case errors.Is(err, sidecar.ErrWrongNode):
 		return plan.Wait(ReasonSidecarUnreachable, "the pod IP now belongs to another pod; waiting for the cache", shortly)
 	default:
-		return plan.Wait(ReasonSidecarUnreachable, "the sidecar does not answer", unreachableInterval(env))
+		return plan.Wait(ReasonSidecarUnreachable, "the sidecar does not answer", again)
 	}
 }
 
@@ -125,7 +129,7 @@ func (env *Env) level() int {
 // waitForAnswer says why there is no sidecar to give a task to.
 func waitForAnswer(env *Env) plan.Outcome {
 	if env.Sidecar == nil {
-		return waitForSidecar(env)
+		return WaitForSidecar(env.Observed)
 	}
 	return sidecarError(env, "", env.LookError)
 }
@@ -158,15 +162,15 @@ func Dial(dialer sidecar.Dialer, node *v1alpha1.SeiNode, pod *corev1.Pod) sideca
 	})
 }
 
-// waitForSidecar says what keeps the pod from starting its sidecar.
-func waitForSidecar(env *Env) plan.Outcome {
-	if reason, message, found := PodTrouble(env.Observed.Pod); found {
+// WaitForSidecar says what keeps the pod from starting its sidecar.
+func WaitForSidecar(o *Objects) plan.Outcome {
+	if reason, message, found := PodTrouble(o.Pod); found {
 		return plan.Wait(reason, message, 0)
 	}
-	if obstacle := env.Observed.PodObstacle; obstacle != "" {
-		return plan.Wait(ReasonPodNotCreated, obstacle, someTime)
+	if o.PodObstacle != "" {
+		return plan.Wait(ReasonPodNotCreated, o.PodObstacle, someTime)
 	}
-	if env.Observed.Pod == nil {
+	if o.Pod == nil {
 		return plan.Wait(ReasonSidecarNotStarted, "waiting for the pod to be created", 0)
 	}
 	return plan.Wait(ReasonSidecarNotStarted, "waiting for the pod's sidecar to start", 0)

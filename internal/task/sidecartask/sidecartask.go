@@ -1,5 +1,5 @@
-// Package sidecartask hands tasks to sidecars and reads their results. The plans of nodes
-// and of fleets do it the same way; what they say about it differs.
+// Package sidecartask hands tasks to sidecars and reads their results. The plans of nodes, of
+// fleets and of SeiNodeTasks do it the same way; what they say about it differs.
 package sidecartask
 
 import (
@@ -28,14 +28,19 @@ type Task struct {
 	Type api.TaskType
 	// Params is nil for a task that is only looked up and never submitted.
 	Params Params
+	// Again says of a task that failed there whether to run it once more under its id; nil never
+	// does. The sidecar takes up what the failed run has left.
+	Again func(api.TaskResult) bool
 }
 
 // Run gives what the sidecar knows of the task. The sidecar is asked for the task's id first and
 // gets the task only if it does not know it, so that a task that failed there is seen as failed
-// and never runs a second time under one id. submitted reports whether it was handed over now.
+// and runs a second time under one id only where that is asked for. submitted reports whether it
+// was handed over now.
 func (t Task) Run(ctx context.Context, s sidecar.Sidecar) (result api.TaskResult, submitted bool, err error) {
 	result, err = s.Get(ctx, t.ID, 0)
-	if !errors.Is(err, sidecar.ErrNotFound) || t.Params == nil {
+	again := err == nil && result.Status == api.TaskFailed && t.Again != nil && t.Again(result)
+	if !again && (!errors.Is(err, sidecar.ErrNotFound) || t.Params == nil) {
 		return result, false, err
 	}
 	raw, err := Encode(t.Params)

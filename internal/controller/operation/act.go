@@ -1,0 +1,69 @@
+package operation
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
+	domain "github.com/sei-operator/sei-operator/internal/operation"
+	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/task/nodetask"
+)
+
+// decide asks the domain what to do.
+func (r *Reconciler) decide(s *scope) {
+	s.Decision = domain.Decide(&s.Observed)
+	s.comeBackIn(s.Decision.RecheckAfter)
+}
+
+// act does what was decided. A new plan is only stored; the next pass begins it, so that every side
+// effect has been announced in status.
+func (r *Reconciler) act(ctx context.Context, s *scope) error {
+	switch s.Decision.Action {
+	case domain.Begin:
+		return r.begin(ctx, s)
+	case domain.Run:
+		r.advance(ctx, s)
+	case domain.Wait, domain.Fail, domain.Rest:
+	}
+	return nil
+}
+
+// begin makes the task's plan. A task that changes its node takes the node's turn, and one that a
+// sidecar will work on is seen to before it goes.
+func (r *Reconciler) begin(ctx context.Context, s *scope) error {
+	if domain.Changes(&s.task.Spec) && !r.turns.take(target(s.task), s.key()) {
+		return errCacheBehind // another one was faster; the next look says which
+	}
+	if s.Decision.Kind.OnSidecar {
+		before := s.task.ResourceVersion
+		if err := loop.EnsureFinalizer(ctx, r.Client, s.task, v1alpha1.FinalizerSeiNodeTask); err != nil {
+			return err
+		}
+		if s.task.ResourceVersion != before {
+			s.snapshot = r.status.New(s.task)
+		}
+	}
+	s.Plan = plan.New(s.Decision.Plan, s.Observed.Now)
+	s.again = true
+	return nil
+}
+
+// advance runs the plan on. What a sidecar may still be working on when the time is up is
+// cancelled.
+func (r *Reconciler) advance(ctx context.Context, s *scope) {
+	env := &nodetask.Env{
+		Client: r.Client, Task: s.before, Node: s.Observed.Node, Objects: &s.objects, Sidecar: r.dial(s.Observed.Node, &s.objects),
+		Permission: r.Platform.Sidecar.StandingPermission.Duration, Clock: r.Clock, Wrote: r.writes.Wrote,
+	}
+	s.Progress = r.executor.Advance(ctx, s.Plan, env)
+	s.Outputs = env.Outputs
+	s.comeBackIn(s.Progress.RequeueAfter)
+	if s.TimedOut() && env.Sidecar != nil {
+		if err := cancelSteps(ctx, env.Sidecar, s.Plan); err != nil {
+			log.FromContext(ctx).Info("a step that ran out of time could not be cancelled", "error", err.Error())
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/operation"
+	"github.com/sei-operator/sei-operator/internal/render"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/task"
+)
+
+// errCacheBehind ends a pass whose cache does not show our own last write yet.
+var errCacheBehind = errors.New("the cache is behind our own last write")
+
+// observe gathers from the cache all that the rest of the pass depends on. A task that is over
+// needs nothing.
+func (r *Reconciler) observe(ctx context.Context, s *scope) error {
+	if domain.Ended(&s.task.Status) {
+		return nil
+	}
+	node, err := cached(ctx, r.Client, target(s.task), &v1alpha1.SeiNode{})
+	if err != nil {
+		return err
+	}
+	if node == nil {
+		return nil
+	}
+	if r.writes.Behind(node, target(s.task), node) {
+		return errCacheBehind
+	}
+	s.Observed.Node = node
+	if s.objects, err = r.observeObjects(ctx, node); err != nil {
+		return err
+	}
+	s.Observed.Began = r.turns.of(target(s.task), s.key())
+	s.Observed.Others, err = r.others(ctx, s.task)
+	return err
+}
+
+// observeObjects reads what shows which pod is the node's own.
+func (r *Reconciler) observeObjects(ctx context.Context, node *v1alpha1.SeiNode) (o task.Objects, err error) {
+	if o.StatefulSet, err = cached(ctx, r.Client, client.ObjectKeyFromObject(node), &appsv1.StatefulSet{}); err != nil {
+		return o, err
+	}
+	o.Pod, err = cached(ctx, r.Client, client.ObjectKey{Namespace: node.Namespace, Name: render.PodName(node)}, &corev1.Pod{})
+	return o, err
+}
+
+// others are the other tasks of the same node.
+func (r *Reconciler) others(ctx context.Context, task *v1alpha1.SeiNodeTask) ([]*v1alpha1.SeiNodeTask, error) {
+	list := &v1alpha1.SeiNodeTaskList{}
+	err := r.Client.List(ctx, list, client.InNamespace(task.Namespace), client.MatchingFields{indexTarget: task.Spec.Target.NodeRef.Name})
+	if err != nil {
+		return nil, fmt.Errorf("listing the node's tasks: %w", err)
+	}
+	var found []*v1alpha1.SeiNodeTask
+	for i := range list.Items {
+		if list.Items[i].UID != task.UID {
+			found = append(found, &list.Items[i])
+		}
+	}
+	return found, nil
+}
+
+// dial gives the sidecar of the node's pod; nil while there is none.
+func (r *Reconciler) dial(node *v1alpha1.SeiNode, o *task.Objects) sidecar.Sidecar {
+	if _, running := task.SidecarStarted(o.Pod); !running || !o.IsNodesPod(node, o.Pod) {
+		return nil
+	}
+	return task.Dial(r.Sidecars, node, o.Pod)
+}
+
+// cached reads an object from the cache; nil when it is not there.
+func cached[T client.Object](ctx context.Context, c client.Reader, key client.ObjectKey, into T) (T, error) {
+	var none T
+	err := c.Get(ctx, key, into)
+	switch {
+	case apierrors.IsNotFound(err):
+		return none, nil
+	case err != nil:
+		return none, fmt.Errorf("reading %T %s: %w", into, key.Name, err)
+	default:
+		return into, nil
+	}
+}

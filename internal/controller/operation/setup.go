@@ -1,0 +1,94 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
+	domain "github.com/sei-operator/sei-operator/internal/operation"
+)
+
+// indexTarget finds SeiNodeTasks by the node they are for.
+const indexTarget = "task.target"
+
+// SetupWithManager registers the reconciler with its watches. The node a task is for wakes it up,
+// and so does the end of another task of the node. What a sidecar works on is asked for.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
+	r.init()
+	err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.SeiNodeTask{}, indexTarget, targetName)
+	if err != nil {
+		return fmt.Errorf("indexing SeiNodeTasks by %s: %w", indexTarget, err)
+	}
+	err = ctrl.NewControllerManagedBy(mgr).
+		Named("seinodetask").
+		For(&v1alpha1.SeiNodeTask{}, builder.WithPredicates(loop.AskedForChange())).
+		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(r.tasksOfNode), builder.WithPredicates(nodeFactsChanged())).
+		Watches(&v1alpha1.SeiNodeTask{}, handler.EnqueueRequestsFromMapFunc(r.tasksBehind), builder.WithPredicates(endedOrGone())).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
+		Complete(r.Tracer.Reconciler(v1alpha1.KindSeiNodeTask, r))
+	if err != nil {
+		return fmt.Errorf("setting up the SeiNodeTask controller: %w", err)
+	}
+	return nil
+}
+
+func targetName(o client.Object) []string {
+	return []string{o.(*v1alpha1.SeiNodeTask).Spec.Target.NodeRef.Name}
+}
+
+// tasksOfNode maps a node to the tasks for it that are not over.
+func (r *Reconciler) tasksOfNode(ctx context.Context, o client.Object) []reconcile.Request {
+	list := &v1alpha1.SeiNodeTaskList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexTarget: o.GetName()}); err != nil {
+		return nil // the cache answers; it fails only while shutting down
+	}
+	var found []reconcile.Request
+	for i := range list.Items {
+		if !domain.Ended(&list.Items[i].Status) {
+			found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return found
+}
+
+// tasksBehind maps a task that is out of the way to those that may have waited for it.
+func (r *Reconciler) tasksBehind(ctx context.Context, o client.Object) []reconcile.Request {
+	task := o.(*v1alpha1.SeiNodeTask)
+	if !domain.Changes(&task.Spec) {
+		return nil
+	}
+	return r.tasksOfNode(ctx, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: task.Namespace, Name: task.Spec.Target.NodeRef.Name}})
+}
+
+// endedOrGone lets through that a task is out of the way of others.
+func endedOrGone() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: loop.Never[event.CreateEvent],
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, is := e.ObjectOld.(*v1alpha1.SeiNodeTask), e.ObjectNew.(*v1alpha1.SeiNodeTask)
+			return !domain.Ended(&was.Status) && domain.Ended(&is.Status) || was.DeletionTimestamp == nil && is.DeletionTimestamp != nil
+		},
+		GenericFunc: loop.Never[event.GenericEvent],
+	}
+}
+
+// nodeFactsChanged lets through what a task reads of its node, and nothing else: a node's plan
+// writes its status many times.
+func nodeFactsChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.(*v1alpha1.SeiNode), e.ObjectNew.(*v1alpha1.SeiNode)
+		return was.UID != is.UID || was.Generation != is.Generation || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
+			domain.FactsOf(was) != domain.FactsOf(is)
+	}, GenericFunc: loop.Never[event.GenericEvent]}
+}

@@ -1,0 +1,43 @@
+package events
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+)
+
+// TargetNode is the node that a task is for.
+func TargetNode(task *seiv1.SeiNodeTask) runtime.Object {
+	return &corev1.ObjectReference{
+		APIVersion: seiv1.GroupVersion.String(), Kind: seiv1.KindSeiNode, Namespace: task.Namespace, Name: task.Spec.Target.NodeRef.Name,
+	}
+}
+
+// ForTask lists the events of a task that went from one state to the next. Both states are as
+// stored, so that each transition is told once, also across restarts.
+func ForTask(before, after *seiv1.SeiNodeTask) []Event {
+	if before.Status.Phase == after.Status.Phase {
+		return nil
+	}
+	var e Event
+	switch after.Status.Phase {
+	case seiv1.NodeTaskRunning:
+		e = New(TaskStarted, "%s begins on SeiNode %s", after.Spec.Kind, after.Spec.Target.NodeRef.Name)
+	case seiv1.NodeTaskComplete:
+		e = New(TaskComplete, "%s", message(after, seiv1.ConditionReady))
+	case seiv1.NodeTaskFailed:
+		e = New(TaskFailed, "%s", message(after, seiv1.ConditionFailed))
+	default:
+		return nil
+	}
+	return []Event{e.About(TargetNode(after))}
+}
+
+func message(task *seiv1.SeiNodeTask, conditionType string) string {
+	if c := conditions.Get(task.Status.Conditions, conditionType); c != nil {
+		return c.Message
+	}
+	return string(task.Status.Phase)
+}

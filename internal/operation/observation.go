@@ -1,0 +1,63 @@
+package operation
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// Observation is all that a decision about a task is made on.
+type Observation struct {
+	Task *v1alpha1.SeiNodeTask
+	Now  time.Time
+	// Node is the target; nil when there is none of its name.
+	Node *v1alpha1.SeiNode
+	// Others are the other tasks of the same node.
+	Others []*v1alpha1.SeiNodeTask
+	// Began is the name of the task that this process has let begin on the node last and that has
+	// not ended; the cache may not show it yet. Empty when there is none, or it is this one.
+	Began string
+}
+
+// Ended reports whether a task is over. What its status says then stays as it is.
+func Ended(status *v1alpha1.SeiNodeTaskStatus) bool { return status.CompletedAt != nil }
+
+// Begun reports whether a task was let begin: it has the plan that it is done by.
+func Begun(status *v1alpha1.SeiNodeTaskStatus) bool { return status.Plan != nil }
+
+// Running reports whether a task has begun and is not over.
+func Running(status *v1alpha1.SeiNodeTaskStatus) bool { return Begun(status) && !Ended(status) }
+
+// before reports whether a task comes before another in their node's queue.
+func before(a, b *v1alpha1.SeiNodeTask) bool {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
+}
+
+// behind is the name of the task that a task which changes its node has to wait for: one that
+// runs, or else the one that comes right before it. Empty when it is its turn.
+func (o *Observation) behind() string {
+	if !Changes(&o.Task.Spec) {
+		return ""
+	}
+	if o.Began != "" {
+		return o.Began
+	}
+	var last *v1alpha1.SeiNodeTask
+	for _, other := range o.Others {
+		if Ended(&other.Status) || !Changes(&other.Spec) {
+			continue
+		}
+		if Running(&other.Status) {
+			return other.Name
+		}
+		// One that is being deleted before it has begun never will.
+		if other.DeletionTimestamp == nil && before(other, o.Task) && (last == nil || before(last, other)) {
+			last = other
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.Name
+}

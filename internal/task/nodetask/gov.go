@@ -1,0 +1,79 @@
+package nodetask
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/operation"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+)
+
+// transaction is what all transactions of a task say. The spec cannot change, and the key's name is
+// pinned by the node's spec, where it cannot change either: a task that is submitted again says the
+// same.
+func transaction(env *Env, tx v1alpha1.GovTx) wire.Transaction {
+	return wire.Transaction{
+		ChainID: tx.ChainID, KeyName: cmp.Or(tx.KeyName, env.Node.Spec.Validator.SigningUID()),
+		Fees: tx.Fees, Gas: uint64(max(tx.Gas, 0)), Memo: tx.Memo,
+	}
+}
+
+func voteParams(env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	p := env.Task.Spec.GovVote
+	return wire.GovVote{Transaction: transaction(env, p.GovTx), ProposalID: uint64(max(p.ProposalID, 0)), Option: p.Option}, nil
+}
+
+func softwareUpgradeParams(env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	p := env.Task.Spec.GovSoftwareUpgrade
+	return wire.GovSoftwareUpgrade{
+		Transaction: transaction(env, p.GovTx),
+		Proposal:    wire.Proposal{Title: p.Title, Description: p.Description, InitialDeposit: p.InitialDeposit},
+		UpgradeName: p.UpgradeName, UpgradeHeight: p.UpgradeHeight, UpgradeInfo: p.UpgradeInfo,
+	}, nil
+}
+
+func paramChangeParams(env *Env, _ *v1alpha1.PlannedTask) (any, error) {
+	p := env.Task.Spec.GovParamChange
+	changes := make([]wire.ParamChange, 0, len(p.Changes))
+	for _, c := range p.Changes {
+		changes = append(changes, wire.ParamChange{Subspace: c.Subspace, Key: c.Key, Value: c.Value.Raw})
+	}
+	return wire.GovParamChange{
+		Transaction: transaction(env, p.GovTx),
+		Proposal:    wire.Proposal{Title: p.Title, Description: p.Description, InitialDeposit: p.InitialDeposit},
+		Changes:     changes,
+	}, nil
+}
+
+// transactionDone notes where the transaction is, also of a task that failed.
+func transactionDone(env *Env, result api.TaskResult) (string, error) {
+	var sent wire.GovTxResult
+	if err := json.Unmarshal(result.Result, &sent); err != nil {
+		return "", err
+	}
+	tx := v1alpha1.TxOutputs{TxHash: sent.TxHash, Height: sent.Height}
+	proposal := &v1alpha1.ProposalOutputs{TxOutputs: tx, ProposalID: int64(min(sent.ProposalID, 1<<62))}
+	switch {
+	case sent.TxHash == "":
+	case env.Task.Spec.GovVote != nil:
+		env.Outputs = &v1alpha1.TaskOutputs{GovVote: &tx}
+	case env.Task.Spec.GovSoftwareUpgrade != nil:
+		env.Outputs = &v1alpha1.TaskOutputs{GovSoftwareUpgrade: proposal}
+	case env.Task.Spec.GovParamChange != nil:
+		env.Outputs = &v1alpha1.TaskOutputs{GovParamChange: proposal}
+	}
+	words := fmt.Sprintf("transaction %s is in block %d", sent.TxHash, sent.Height)
+	if sent.ProposalID > 0 && operation.Proposes(&env.Task.Spec) {
+		words += fmt.Sprintf(" and made proposal %d", sent.ProposalID)
+	}
+	return words, nil
+}
+
+// isUnverifiable reports whether nobody knows if a transaction was included.
+func isUnverifiable(failed api.TaskResult) bool {
+	var sent wire.GovTxResult
+	return json.Unmarshal(failed.Result, &sent) == nil && sent.InclusionStatus == wire.InclusionUnverifiable
+}
