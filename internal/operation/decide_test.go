@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/operation"
@@ -29,7 +30,7 @@ func node(change ...func(*v1alpha1.SeiNode)) *v1alpha1.SeiNode {
 
 // task is a restart that was made some seconds ago.
 func task(name string, age int, change ...func(*v1alpha1.SeiNodeTask)) *v1alpha1.SeiNodeTask {
-	t := &v1alpha1.SeiNodeTask{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: "task-" + "uid", CreationTimestamp: *at(-age)}}
+	t := &v1alpha1.SeiNodeTask{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: *at(-age)}}
 	t.Spec.Kind, t.Spec.RestartSeid, t.Spec.Target.NodeRef.Name = v1alpha1.TaskKindRestartSeid, &v1alpha1.RestartSeid{}, "n"
 	for _, f := range change {
 		f(t)
@@ -82,7 +83,7 @@ func TestDecide_TargetFirstThenTheQueue(t *testing.T) {
 		task   *v1alpha1.SeiNodeTask
 		node   *v1alpha1.SeiNode
 		others []*v1alpha1.SeiNodeTask
-		began  string
+		began  types.UID
 		action operation.Action
 		reason string
 		says   string
@@ -105,12 +106,14 @@ func TestDecide_TargetFirstThenTheQueue(t *testing.T) {
 		"before a younger one":                {task("a", 9), node(), []*v1alpha1.SeiNodeTask{task("b", 8)}, "", operation.Begin, "", ""},
 		"same second, by name":                {task("b", 9), node(), []*v1alpha1.SeiNodeTask{task("a", 9)}, "", operation.Wait, v1alpha1.ReasonTaskQueued, "SeiNodeTask a"},
 		"behind a younger one that runs":      {task("a", 9), node(), []*v1alpha1.SeiNodeTask{task("b", 8, begun)}, "", operation.Wait, v1alpha1.ReasonTaskQueued, "SeiNodeTask b"},
-		"behind one that has just begun":      {task("a", 9), node(), nil, "b", operation.Wait, v1alpha1.ReasonTaskQueued, "SeiNodeTask b"},
+		"behind one that has just begun":      {task("a", 9), node(), []*v1alpha1.SeiNodeTask{task("b", 8)}, "uid-b", operation.Wait, v1alpha1.ReasonTaskQueued, "SeiNodeTask b"},
+		"the one that had begun is over":      {task("a", 9), node(), []*v1alpha1.SeiNodeTask{task("b", 8, ended)}, "uid-b", operation.Begin, "", ""},
+		"the one that had begun is gone":      {task("a", 9), node(), nil, "uid-b", operation.Begin, "", ""},
 		"an older one is over":                {task("a", 9), node(), []*v1alpha1.SeiNodeTask{task("b", 10, ended)}, "", operation.Begin, "", ""},
 		"an older one goes before it begins":  {task("a", 9), node(), []*v1alpha1.SeiNodeTask{task("b", 10, leaving)}, "", operation.Begin, "", ""},
 		"an older one goes while it runs":     {task("a", 9), node(), []*v1alpha1.SeiNodeTask{task("b", 10, begun, leaving)}, "", operation.Wait, v1alpha1.ReasonTaskQueued, "SeiNodeTask b"},
 		"an older one only waits":             {task("a", 9), node(), []*v1alpha1.SeiNodeTask{task("b", 10, waits, begun)}, "", operation.Begin, "", ""},
-		"a plain wait passes everything":      {task("a", 9, waits), node(), []*v1alpha1.SeiNodeTask{task("b", 10, begun)}, "b", operation.Begin, "", ""},
+		"a plain wait passes everything":      {task("a", 9, waits), node(), []*v1alpha1.SeiNodeTask{task("b", 10, begun)}, "uid-b", operation.Begin, "", ""},
 		"a wait that ends seid queues":        {task("a", 9, waitsAndEnds), node(), []*v1alpha1.SeiNodeTask{task("b", 10)}, "", operation.Wait, v1alpha1.ReasonTaskQueued, "SeiNodeTask b"},
 		"the target comes before the queue":   {task("a", 9, seenFor(300)), initializing, []*v1alpha1.SeiNodeTask{task("b", 10)}, "", operation.Fail, v1alpha1.ReasonPhaseTimeout, ""},
 		"a vote on the node's chain":          {task("a", 9, votesOn("pacific-1")), node(), nil, "", operation.Begin, "", ""},
@@ -145,7 +148,7 @@ func TestDecide_WaitForTheTarget_EndsOnTime(t *testing.T) {
 func TestDecide_Plan_FollowsFromTheTaskAlone(t *testing.T) {
 	o := operation.Observation{Task: task("a", 9), Now: now, Node: node()}
 	d := operation.Decide(&o)
-	if d.Plan.ID != "task-uid" || !d.Plan.Deadline.Equal(now.Add(30*time.Minute)) || d.Plan.Reason != "RestartSeid" {
+	if d.Plan.ID != "uid-a" || !d.Plan.Deadline.Equal(now.Add(30*time.Minute)) || d.Plan.Reason != "RestartSeid" {
 		t.Errorf("plan %+v", d.Plan)
 	}
 	o.Task.Spec.TimeoutSeconds = 7

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
@@ -15,9 +17,9 @@ type Observation struct {
 	Node *v1alpha1.SeiNode
 	// Others are the other tasks of the same node.
 	Others []*v1alpha1.SeiNodeTask
-	// Began is the name of the task that this process has let begin on the node last and that has
-	// not ended; the cache may not show it yet. Empty when there is none, or it is this one.
-	Began string
+	// Began is the task that this process has let begin on the node last; the cache may not show
+	// yet that it did. Empty when there is none, or it is this one.
+	Began types.UID
 }
 
 // Ended reports whether a task is over. What its status says then stays as it is.
@@ -40,15 +42,12 @@ func (o *Observation) behind() string {
 	if !Changes(&o.Task.Spec) {
 		return ""
 	}
-	if o.Began != "" {
-		return o.Began
-	}
 	var last *v1alpha1.SeiNodeTask
 	for _, other := range o.Others {
 		if Ended(&other.Status) || !Changes(&other.Spec) {
 			continue
 		}
-		if Running(&other.Status) {
+		if Running(&other.Status) || other.UID == o.Began {
 			return other.Name
 		}
 		// One that is being deleted before it has begun never will.

@@ -96,7 +96,7 @@ func TestReport_BeforeItBegins_SaysWhatItWaitsFor(t *testing.T) {
 			phase: v1alpha1.NodeTaskPending, firstSeen: at(0), wordsOfReady: "no SeiNode n", wordsOfTarget: "no SeiNode n",
 		},
 		"queued": {
-			o:     operation.Observation{Task: task("a", 9, seenFor(60)), Node: node(), Began: "b"},
+			o:     operation.Observation{Task: task("a", 9, seenFor(60)), Node: node(), Others: []*v1alpha1.SeiNodeTask{task("b", 10)}},
 			ready: v1alpha1.ReasonTaskQueued, target: v1alpha1.ReasonPhaseMet, phase: v1alpha1.NodeTaskPending, firstSeen: at(-60),
 			wordsOfReady: "SeiNodeTask b", targetIsMet: true,
 		},

@@ -34,7 +34,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 // begin makes the task's plan. A task that changes its node takes the node's turn, and one that a
 // sidecar will work on is seen to before it goes.
 func (r *Reconciler) begin(ctx context.Context, s *scope) error {
-	if domain.Changes(&s.task.Spec) && !r.turns.take(target(s.task), s.key()) {
+	if domain.Changes(&s.task.Spec) && !r.turns.take(target(s.task), turn{s.key(), s.task.UID}) {
 		return errCacheBehind // another one was faster; the next look says which
 	}
 	if s.Decision.Kind.OnSidecar {

@@ -40,7 +40,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if s.objects, err = r.observeObjects(ctx, node); err != nil {
 		return err
 	}
-	s.Observed.Began = r.turns.of(target(s.task), s.key())
+	s.Observed.Began = r.turns.of(target(s.task), s.task.UID)
 	s.Observed.Others, err = r.others(ctx, s.task)
 	return err
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -17,7 +19,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
+	"github.com/sei-operator/sei-operator/internal/task"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 	"github.com/sei-operator/sei-operator/test/envtest/world"
@@ -149,9 +153,9 @@ func requireWords(t *testing.T, task *v1alpha1.SeiNodeTask, conditionType, words
 func (w tasks) forceReconciles(name string, n int) {
 	w.T.Helper()
 	noops := func() float64 { return w.Patches(metrics.NameNodeTaskStatusPatches, name, statuspatch.Noop) }
-	for i := range n {
+	for range n {
 		seen := noops()
-		world.Edit(w.World, name, &v1alpha1.SeiNodeTask{}, func(t *v1alpha1.SeiNodeTask) { t.Annotations = map[string]string{"forced": fmt.Sprint(i)} })
+		world.Edit(w.World, name, &v1alpha1.SeiNodeTask{}, func(t *v1alpha1.SeiNodeTask) { t.Annotations = map[string]string{"forced": time.Now().String()} })
 		w.Eventually("another reconcile", func() bool { return noops() > seen })
 	}
 }
@@ -166,6 +170,29 @@ func (w tasks) submitted(node string, taskType api.TaskType) (ids, times int) {
 		}
 	}
 	return len(seen), times
+}
+
+type anyToken struct{}
+
+// Token implements sidecar.TokenSource.
+func (anyToken) Token(context.Context) (string, error) { return "any", nil }
+
+// submit gives a node's sidecar a task, as a person with a token would, and waits for its end.
+func (w tasks) submit(name string, taskType api.TaskType) {
+	w.T.Helper()
+	node, pod := &v1alpha1.SeiNode{}, &corev1.Pod{}
+	w.Get(name, node)
+	w.Get(name+"-0", pod)
+	pool := sidecar.NewPool(sidecar.Options{Tokens: anyToken{}})
+	defer pool.CloseIdle()
+	to := task.Dial(pool, node, pod)
+	id, err := to.Submit(w.T.Context(), api.TaskRequest{Type: taskType})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if result, err := to.Get(w.T.Context(), id, time.Minute); err != nil || result.Status != api.TaskCompleted {
+		w.T.Fatalf("%s: %+v, %v", taskType, result, err)
+	}
 }
 
 // chain is what transactions are on: one per task id, as the real sidecar sees to.

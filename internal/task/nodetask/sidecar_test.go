@@ -1,0 +1,36 @@
+package nodetask
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+)
+
+// The rest between runs doubles from 5 s to a minute, and follows from what the sidecar says alone.
+func TestDueIn_GrowsWithTheRuns(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	ended := func(ago time.Duration, run int) api.TaskResult {
+		at := now.Add(-ago)
+		return api.TaskResult{Status: api.TaskFailed, Run: run, CompletedAt: &at}
+	}
+	for name, c := range map[string]struct {
+		failed api.TaskResult
+		want   time.Duration
+	}{
+		"first run, just now":       {ended(0, 1), 5 * time.Second},
+		"first run, a while ago":    {ended(2*time.Second, 1), 3 * time.Second},
+		"first run, long ago":       {ended(time.Hour, 1), 0},
+		"second run":                {ended(0, 2), 10 * time.Second},
+		"fourth run":                {ended(0, 4), 40 * time.Second},
+		"fifth run":                 {ended(0, 5), time.Minute},
+		"hundredth run":             {ended(0, 100), time.Minute},
+		"an older sidecar":          {ended(0, 0), 5 * time.Second},
+		"it does not say when":      {api.TaskResult{Run: 1}, 0},
+		"its clock is ahead of our": {ended(-time.Hour, 1), 0},
+	} {
+		if got := dueIn(c.failed, now); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}

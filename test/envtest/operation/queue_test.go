@@ -1,0 +1,86 @@
+package operation
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/test/envtest"
+	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
+)
+
+func queuedBehind(name string) func(*v1alpha1.SeiNodeTask) bool {
+	return func(t *v1alpha1.SeiNodeTask) bool {
+		return is(t, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTaskQueued) && says(t, v1alpha1.ConditionReady, "SeiNodeTask "+name+",")
+	}
+}
+
+// Tasks that change a node run one at a time in the order they were made; plain waits pass them.
+func TestQueue_TasksThatChangeANode_RunOneAfterTheOther(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(validator("v"))
+	on := &chain{}
+	w.Sidecars.Program(w.Key("v"), api.GovVote, sidecarsim.Outcome{Do: on.include})
+	release := w.Sidecars.Program(w.Key("v"), api.AwaitCondition, sidecarsim.Outcome{Hang: true})
+	w.Create(awaitHeight("first", "v", "SIGTERM_SEID"))
+	w.await("first", handedOver)
+	w.Create(restart("second", "v"))
+	w.await("second", queuedBehind("first"))
+	w.Create(vote("third", "v"))
+	w.await("third", func(t *v1alpha1.SeiNodeTask) bool { return queuedBehind("first")(t) || queuedBehind("second")(t) })
+	w.Create(awaitHeight("beside", "v", ""))
+	w.await("beside", handedOver)
+	if ids, _ := w.submitted("v", api.RestartSeid); ids != 0 || on.transactions() != 0 {
+		t.Fatalf("%d restarts and %d transactions while another task runs", ids, on.transactions())
+	}
+
+	// The first goes, and with it what its node was asked to do.
+	release()
+	first := w.task("first")
+	w.Delete(first)
+	envtest.WaitGone[v1alpha1.SeiNodeTask](t, w.Env, w.NS, "first")
+	second, third := w.await("second", complete), w.await("third", complete)
+	if third.Status.StartedAt.Before(second.Status.CompletedAt) {
+		t.Errorf("the third began at %s, before the second ended at %s", third.Status.StartedAt, second.Status.CompletedAt)
+	}
+	cancelled := slices.ContainsFunc(w.Sidecars.Requests(w.Key("v")), func(r sidecarsim.Request) bool {
+		return r.Method == http.MethodDelete && r.Path == "/v0/tasks/"+first.Status.Plan.Tasks[0].ID && r.Status == http.StatusNoContent
+	})
+	if !cancelled {
+		t.Error("the task that was deleted was not cancelled")
+	}
+	if got := on.transactions(); got != 1 {
+		t.Errorf("%d transactions", got)
+	}
+}
+
+// Ten tasks that are made at once never run two at a time.
+func TestQueue_ManyAtOnce_NeverTwoAtATime(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(validator("v"))
+	on := &chain{}
+	w.Sidecars.Program(w.Key("v"), api.GovVote, sidecarsim.Outcome{Do: on.include})
+	names := []string{"e", "c", "a", "d", "b", "j", "h", "f", "i", "g"}
+	for _, name := range names {
+		w.Create(vote(name, "v"))
+	}
+	done := make([]*v1alpha1.SeiNodeTask, 0, len(names))
+	for _, name := range names {
+		done = append(done, w.await(name, complete))
+	}
+	if got := on.transactions(); got != len(names) {
+		t.Errorf("%d transactions of %d tasks", got, len(names))
+	}
+	// One sidecar task is submitted only after the one before has ended.
+	ids := map[string]string{}
+	for _, task := range done {
+		ids[task.Status.Plan.Tasks[0].ID] = task.Name
+	}
+	if len(ids) != len(names) {
+		t.Errorf("%d ids of %d tasks", len(ids), len(names))
+	}
+}
