@@ -1,0 +1,361 @@
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/test/controllertest"
+)
+
+var key = client.ObjectKey{Namespace: "ns", Name: "t"}
+
+// rig is a task, its node with a pod, and the sidecar in it. Operators come and go.
+type rig struct {
+	*controllertest.Cluster
+	fate    fate
+	sidecar *strictSidecar
+}
+
+// fate ends an operator at one of its calls: before the call has an effect, or after, so that the
+// operator never hears of it.
+type fate struct {
+	calls, at int
+	after     bool
+}
+
+var errCrash = errors.New("the operator was killed")
+
+func (f *fate) meets(effect func() error) error {
+	f.calls++
+	if f.calls != f.at {
+		return effect()
+	}
+	if f.after {
+		_ = effect() // nobody is left to hear
+	}
+	return errCrash
+}
+
+// mortal is the client of an operator that dies at a write.
+type mortal struct {
+	client.Client
+	fate *fate
+}
+
+func (m mortal) Patch(ctx context.Context, obj client.Object, patch client.Patch, o ...client.PatchOption) error {
+	return m.fate.meets(func() error { return m.Client.Patch(ctx, obj, patch, o...) })
+}
+
+func (m mortal) Delete(ctx context.Context, obj client.Object, o ...client.DeleteOption) error {
+	return m.fate.meets(func() error { return m.Client.Delete(ctx, obj, o...) })
+}
+
+func (m mortal) Status() client.SubResourceWriter { return mortalStatus{m.Client.Status(), m.fate} }
+
+type mortalStatus struct {
+	client.SubResourceWriter
+	fate *fate
+}
+
+func (m mortalStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, o ...client.SubResourcePatchOption) error {
+	return m.fate.meets(func() error { return m.SubResourceWriter.Patch(ctx, obj, patch, o...) })
+}
+
+// strictSidecar keeps the wire contract: a known id is run again only after it failed.
+type strictSidecar struct {
+	sidecar.Sidecar
+	fate  *fate
+	known map[string]api.TaskResult
+	// runs counts the executions per id.
+	runs map[string]int
+	// fails is how many executions of each id fail first, in a way that may pass.
+	fails int
+	// works: tasks do not end by themselves.
+	works bool
+	// deleted are the ids that were cancelled.
+	deleted []string
+	clock   func() time.Time
+}
+
+// dialer gives every pod the same sidecar.
+type dialer struct{ to *strictSidecar }
+
+func (d dialer) Sidecar(sidecar.Target) sidecar.Sidecar { return d.to }
+
+func (s *strictSidecar) Node(context.Context) (api.Node, error) {
+	return api.Node{APILevel: api.Level, Gate: api.Gate{State: api.GateOpen}, Home: api.Home{ConfigHash: "hash"}}, nil
+}
+
+func (s *strictSidecar) Get(_ context.Context, id string, _ time.Duration) (api.TaskResult, error) {
+	result, ok := s.known[id]
+	if !ok {
+		return api.TaskResult{}, sidecar.ErrNotFound
+	}
+	return result, nil
+}
+
+func (s *strictSidecar) Submit(_ context.Context, task api.TaskRequest) (string, error) {
+	return task.ID, s.fate.meets(func() error {
+		old, found := s.known[task.ID]
+		if !found || old.Status == api.TaskFailed {
+			s.run(task, old.Run+1)
+		}
+		return nil
+	})
+}
+
+func (s *strictSidecar) run(task api.TaskRequest, run int) {
+	now := s.clock()
+	result := api.TaskResult{ID: task.ID, Type: task.Type, Status: api.TaskRunning, Run: run, Params: task.Params, SubmittedAt: now}
+	s.runs[task.ID]++
+	switch {
+	case s.works:
+	case run <= s.fails:
+		result.Status, result.Error, result.CompletedAt = api.TaskFailed, "connection refused", &now
+		result.ErrorDetail = &api.ErrorDetail{Code: api.CodeUnavailable, Retryable: true}
+	default:
+		result.Status, result.CompletedAt = api.TaskCompleted, &now
+		result.Result, _ = json.Marshal(struct {
+			wire.GovTxResult
+			Height int64 `json:"height"`
+		}{wire.GovTxResult{TxHash: "HASH", InclusionStatus: wire.InclusionCommitted}, 7})
+	}
+	s.known[task.ID] = result
+}
+
+func (s *strictSidecar) Delete(_ context.Context, id string) error {
+	return s.fate.meets(func() error {
+		s.deleted = append(s.deleted, id)
+		if _, ok := s.known[id]; !ok {
+			return sidecar.ErrNotFound
+		}
+		delete(s.known, id)
+		return nil
+	})
+}
+
+// newRig makes a task of a kind for a validator that runs.
+func newRig(t *testing.T, spec v1alpha1.SeiNodeTaskSpec) *rig {
+	t.Helper()
+	task := &v1alpha1.SeiNodeTask{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns", Name: "t", UID: "6f0d0a52-0000-4000-8000-000000000001", Generation: 1, CreationTimestamp: metav1.NewTime(controllertest.At),
+	}, Spec: spec}
+	task.Spec.Target.NodeRef.Name = "n"
+	node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", UID: "node", Generation: 1}}
+	node.Spec = v1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: "seid:a", Validator: &v1alpha1.ValidatorSpec{}}
+	node.Status = v1alpha1.SeiNodeStatus{Phase: v1alpha1.NodeRunning, ObservedGeneration: 1, CurrentImage: "seid:a"}
+	sts := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", UID: "sts", OwnerReferences: controlledBy("node")}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: render.PodName(node), UID: "pod", OwnerReferences: controlledBy("sts")}}
+	pod.Status.PodIP = "10.0.0.1"
+	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: render.ContainerSidecar, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	r := &rig{}
+	r.Cluster = controllertest.New(t, task, func(b *fake.ClientBuilder) {
+		b.WithObjects(node, sts, pod).WithStatusSubresource(&v1alpha1.SeiNodeTask{}).WithIndex(&v1alpha1.SeiNodeTask{}, indexTarget, targetName)
+	})
+	r.sidecar = &strictSidecar{fate: &r.fate, known: map[string]api.TaskResult{}, runs: map[string]int{}, clock: r.Clock.Now}
+	return r
+}
+
+func controlledBy(uid types.UID) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "Any", Name: "n", UID: uid, Controller: new(true)}}
+}
+
+// operator is an operator that has just started.
+func (r *rig) operator(t *testing.T) *Reconciler {
+	t.Helper()
+	o := &Reconciler{
+		Client: mortal{r.Cluster, &r.fate}, Live: r.Client, Sidecars: dialer{r.sidecar}, Platform: controllertest.Platform(),
+		Metrics: r.Metrics(t), Clock: r.Clock, Events: controllertest.Events(),
+	}
+	o.init()
+	return o
+}
+
+func (r *rig) stored(t *testing.T) *v1alpha1.SeiNodeTask {
+	t.Helper()
+	return controllertest.Stored(t, r.Cluster, key, &v1alpha1.SeiNodeTask{})
+}
+
+// update has the node's own controller bring up whatever image the node was given.
+func (r *rig) update(t *testing.T) {
+	t.Helper()
+	node := controllertest.Stored(t, r.Cluster, client.ObjectKey{Namespace: "ns", Name: "n"}, &v1alpha1.SeiNode{})
+	node.Status.CurrentImage, node.Status.ObservedGeneration = node.Spec.Image, node.Generation
+	conditions.For(&node.Status.Conditions, node.Generation, r.Clock.Now()).True(v1alpha1.ConditionReady, v1alpha1.ReasonInSync, "")
+	if err := r.Client.Status().Update(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// live reconciles until the task is over and let go, with a new operator whenever one is killed.
+func (r *rig) live(t *testing.T) *v1alpha1.SeiNodeTask {
+	t.Helper()
+	operator := r.operator(t)
+	for range 50 {
+		_, err := operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+		if errors.Is(err, errCrash) {
+			operator = r.operator(t)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if task := r.stored(t); task.Status.CompletedAt != nil && len(task.Finalizers) == 0 {
+			return task
+		}
+		r.update(t)
+		r.Clock.SetTime(r.Clock.Now().Add(10 * time.Second))
+	}
+	t.Fatalf("the task does not end: %+v", r.stored(t).Status)
+	return nil
+}
+
+var specs = map[string]v1alpha1.SeiNodeTaskSpec{
+	"vote": {Kind: v1alpha1.TaskKindGovVote, GovVote: &v1alpha1.GovVote{
+		GovTx: v1alpha1.GovTx{ChainID: "pacific-1", Fees: "1usei", Gas: 1}, ProposalID: 1, Option: "yes",
+	}},
+	"upgrade": {Kind: v1alpha1.TaskKindGovSoftwareUpgrade, GovSoftwareUpgrade: &v1alpha1.GovSoftwareUpgrade{
+		GovTx: v1alpha1.GovTx{ChainID: "pacific-1", Fees: "1usei", Gas: 1}, Title: "t", Description: "d", UpgradeName: "u", UpgradeHeight: 9, InitialDeposit: "1usei",
+	}},
+	"change": {Kind: v1alpha1.TaskKindGovParamChange, GovParamChange: &v1alpha1.GovParamChange{
+		GovTx: v1alpha1.GovTx{ChainID: "pacific-1", Fees: "1usei", Gas: 1}, Title: "t", Description: "d", InitialDeposit: "1usei",
+	}},
+	"await": {Kind: v1alpha1.TaskKindAwaitCondition, AwaitCondition: &v1alpha1.AwaitCondition{
+		Height: &v1alpha1.HeightCondition{TargetHeight: 7}, Action: "SIGTERM_SEID",
+	}},
+	"height":  {Kind: v1alpha1.TaskKindAwaitNodesAtHeight, AwaitNodesAtHeight: &v1alpha1.AwaitNodesAtHeight{TargetHeight: 7}},
+	"restart": {Kind: v1alpha1.TaskKindRestartSeid, RestartSeid: &v1alpha1.RestartSeid{}},
+	"ready":   {Kind: v1alpha1.TaskKindMarkReady, MarkReady: &v1alpha1.MarkReady{}},
+	"image":   {Kind: v1alpha1.TaskKindUpdateNodeImage, UpdateNodeImage: &v1alpha1.UpdateNodeImage{Image: "seid:b"}},
+}
+
+// An operator that is killed before or after any of its calls leaves a task that the next one takes
+// to its end, and nothing is done twice: one id, and one execution unless the sidecar itself failed.
+func TestCrash_AtEveryCall_TheTaskIsDoneOnceAndUnderOneID(t *testing.T) {
+	for name, spec := range specs {
+		for _, fails := range []int{0, 2} {
+			calls := 0
+			for at := 0; at <= calls; at++ {
+				for _, after := range []bool{false, true} {
+					r := newRig(t, spec)
+					r.fate, r.sidecar.fails = fate{at: at, after: after}, fails
+					task := r.live(t)
+					if at == 0 {
+						calls = r.fate.calls // of an operator that lives
+					}
+					what := fmt.Sprintf("%s, %d failures, killed at call %d of %d (after %t)", name, fails, at, calls, after)
+					if task.Status.Phase != v1alpha1.NodeTaskComplete {
+						t.Errorf("%s: %+v", what, task.Status)
+					}
+					r.requireOnce(t, what, task, fails)
+				}
+			}
+			if calls < 3 {
+				t.Errorf("%s makes only %d calls", name, calls)
+			}
+		}
+	}
+}
+
+func (r *rig) requireOnce(t *testing.T, what string, task *v1alpha1.SeiNodeTask, fails int) {
+	t.Helper()
+	node := controllertest.Stored(t, r.Cluster, client.ObjectKey{Namespace: "ns", Name: "n"}, &v1alpha1.SeiNode{})
+	if spec := task.Spec.UpdateNodeImage; spec != nil && node.Spec.Image != spec.Image {
+		t.Errorf("%s: the node's image is %s", what, node.Spec.Image)
+	}
+	want := 1 + fails
+	if task.Spec.UpdateNodeImage != nil || task.Spec.MarkReady != nil { // the gate is open
+		want = 0
+	}
+	total := 0
+	for id, runs := range r.sidecar.runs {
+		total += runs
+		if id != task.Status.Plan.Tasks[0].ID {
+			t.Errorf("%s: ran under id %s, and the plan says %s", what, id, task.Status.Plan.Tasks[0].ID)
+		}
+	}
+	if total != want {
+		t.Errorf("%s: %d executions, want %d", what, total, want)
+	}
+}
+
+// Deleting a task that runs cancels it, whenever the operator is killed while it does.
+func TestCrash_WhileADeletedTaskIsCancelled_ItIsCancelledAndGoes(t *testing.T) {
+	for at := range 4 {
+		for _, after := range []bool{false, true} {
+			r := newRig(t, specs["await"])
+			r.sidecar.works = true
+			operator := r.operator(t)
+			if _, err := operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+				t.Fatal(err)
+			}
+			task := r.stored(t)
+			if len(task.Finalizers) != 1 || len(r.sidecar.known) != 1 {
+				t.Fatalf("finalizers %v, at the sidecar %v", task.Finalizers, r.sidecar.known)
+			}
+			if err := r.Client.Delete(t.Context(), task); err != nil {
+				t.Fatal(err)
+			}
+			r.fate = fate{at: at, after: after}
+			gone := false
+			for range 5 {
+				_, _ = r.operator(t).Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+				gone = apierrors.IsNotFound(r.Client.Get(t.Context(), key, &v1alpha1.SeiNodeTask{}))
+				if gone {
+					break
+				}
+			}
+			if !gone || len(r.sidecar.known) != 0 {
+				t.Errorf("killed at %d: gone %t, left at the sidecar: %v", at, gone, r.sidecar.known)
+			}
+		}
+	}
+}
+
+// A node that is gone, or whose pod does not run, does not keep its tasks from going for long.
+func TestDeletion_WithoutASidecar_IsNotBlocked(t *testing.T) {
+	for name, c := range map[string]struct {
+		remove client.Object
+		after  time.Duration
+		gone   bool
+	}{
+		"the node is gone":               {&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n"}}, 0, true},
+		"the pod is gone":                {&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n-0"}}, 29 * time.Second, false},
+		"the pod has been gone for long": {&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n-0"}}, 31 * time.Second, true},
+	} {
+		r := newRig(t, specs["await"])
+		r.sidecar.works = true
+		operator := r.operator(t)
+		if _, err := operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+			t.Fatal(err)
+		}
+		for _, obj := range []client.Object{c.remove, r.stored(t)} {
+			if err := r.Client.Delete(t.Context(), obj); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Clock.SetTime(r.stored(t).DeletionTimestamp.Add(c.after))
+		result, err := operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+		gone := apierrors.IsNotFound(r.Client.Get(t.Context(), key, &v1alpha1.SeiNodeTask{}))
+		if err != nil || gone != c.gone || (result.RequeueAfter > 0) == c.gone {
+			t.Errorf("%s: gone %t, %+v, %v", name, gone, result, err)
+		}
+	}
+}
