@@ -67,6 +67,10 @@ func updates(t *v1alpha1.SeiNodeTask) {
 	t.Spec.Kind, t.Spec.RestartSeid, t.Spec.UpdateNodeImage = v1alpha1.TaskKindUpdateNodeImage, nil, &v1alpha1.UpdateNodeImage{Image: "b"}
 }
 
+func syncs(t *v1alpha1.SeiNodeTask) {
+	t.Spec.Kind, t.Spec.RestartSeid, t.Spec.StateSync = v1alpha1.TaskKindStateSync, nil, &v1alpha1.StateSyncTask{}
+}
+
 func TestDecide_TargetFirstThenTheQueue(t *testing.T) {
 	initializing := node(func(n *v1alpha1.SeiNode) { n.Status.Phase = v1alpha1.NodeInitializing })
 	another := node(func(n *v1alpha1.SeiNode) { n.UID = "another" })
@@ -78,6 +82,7 @@ func TestDecide_TargetFirstThenTheQueue(t *testing.T) {
 	retained := node(func(n *v1alpha1.SeiNode) {
 		n.Annotations, n.Labels = map[string]string{v1alpha1.AnnotationDeploymentUID: "f"}, map[string]string{v1alpha1.LabelDeployment: "fleet"}
 	})
+	archive := node(func(n *v1alpha1.SeiNode) { n.Spec.Validator, n.Spec.Archive = nil, &v1alpha1.ArchiveSpec{} })
 	unknown := func(t *v1alpha1.SeiNodeTask) { t.Spec.Kind = "Dance" }
 	for name, c := range map[string]struct {
 		task   *v1alpha1.SeiNodeTask
@@ -122,6 +127,9 @@ func TestDecide_TargetFirstThenTheQueue(t *testing.T) {
 		"an image for a single node":          {task("a", 9, updates), node(), nil, "", operation.Begin, "", ""},
 		"an image for a fleet's node":         {task("a", 9, updates), child, nil, "", operation.Fail, v1alpha1.ReasonTargetRefused, "SeiNodeDeployment fleet"},
 		"an image for a Retain fleet's node":  {task("a", 9, updates), retained, nil, "", operation.Fail, v1alpha1.ReasonTargetRefused, "SeiNodeDeployment fleet"},
+		"a state sync of a full node":         {task("a", 9, syncs), full, nil, "", operation.Begin, "", ""},
+		"a state sync of a validator":         {task("a", 9, syncs), node(), nil, "", operation.Fail, v1alpha1.ReasonTargetRefused, "signing key"},
+		"a state sync of an archive":          {task("a", 9, syncs), archive, nil, "", operation.Fail, v1alpha1.ReasonTargetRefused, "lose its history"},
 		"a restart of a fleet's node is fine": {task("a", 9), child, nil, "", operation.Begin, "", ""},
 	} {
 		d := operation.Decide(&operation.Observation{Task: c.task, Now: now, Node: c.node, Others: c.others, Began: c.began})

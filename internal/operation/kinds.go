@@ -17,6 +17,11 @@ const (
 	StepMarkReady          = "mark-ready"
 	StepUpdateImage        = "update-image"
 	StepAwaitImage         = "await-image"
+	StepHoldGate           = "mark-not-ready"
+	StepStopSeid           = "stop-seid"
+	StepResetData          = "reset-data"
+	StepConfigureStateSync = "configure-state-sync"
+	StepConfigValidate     = "config-validate"
 )
 
 // Kind is what there is to know of one kind of SeiNodeTask.
@@ -31,6 +36,8 @@ type Kind struct {
 	OnSidecar bool
 	// Transacts: it puts a transaction on chain, which nobody can take back.
 	Transacts bool
+	// Holds: it holds the node's gate closed while it runs, and leaves it so when it fails.
+	Holds bool
 	// changes reports whether a task changes its node; nil means that every one does.
 	changes func(*v1alpha1.SeiNodeTaskSpec) bool
 	// refusal says why a task cannot be done on a node; empty when it can. nil refuses none.
@@ -44,6 +51,7 @@ const (
 	gateTimeout        = 10 * time.Minute
 	restartTimeout     = 30 * time.Minute
 	updateTimeout      = time.Hour
+	resetTimeout       = 2 * time.Hour
 	waitTimeout        = 24 * time.Hour
 )
 
@@ -71,6 +79,10 @@ var kinds = []Kind{
 	}, {
 		Name: v1alpha1.TaskKindUpdateNodeImage, Timeout: updateTimeout, Steps: []string{StepUpdateImage, StepAwaitImage},
 		refusal: ofFleet,
+	}, {
+		Name: v1alpha1.TaskKindStateSync, Timeout: resetTimeout,
+		Steps:     []string{StepHoldGate, StepStopSeid, StepResetData, StepConfigureStateSync, StepConfigValidate, StepMarkReady},
+		OnSidecar: true, Holds: true, refusal: cannotStateSync,
 	},
 }
 

@@ -42,6 +42,20 @@ func cannotSign(spec *v1alpha1.SeiNodeTaskSpec, node *v1alpha1.SeiNode) string {
 	}
 }
 
+// cannotStateSync refuses nodes whose data is worth more than a state sync gives back: what a
+// validator signs with must not be on a volume that is emptied, and an archive's history would be
+// lost. Replayers and seeds have no use for it.
+func cannotStateSync(_ *v1alpha1.SeiNodeTaskSpec, node *v1alpha1.SeiNode) string {
+	switch {
+	case node.Spec.Signs():
+		return fmt.Sprintf("SeiNode %s has a signing key, and the data of such a node is never thrown away by a task", node.Name)
+	case node.Spec.FullNode == nil:
+		return fmt.Sprintf("SeiNode %s is not a full node: an archive would lose its history, and other modes do not state-sync", node.Name)
+	default:
+		return ""
+	}
+}
+
 // ofFleet refuses nodes whose spec a fleet writes: it would put the image back.
 func ofFleet(_ *v1alpha1.SeiNodeTaskSpec, node *v1alpha1.SeiNode) string {
 	fleet := FleetOf(node)

@@ -87,7 +87,7 @@ func (p *Pass) failure() (reason, message string) {
 	if n := len(p.Progress.Steps); n > 0 {
 		last = p.Progress.Steps[n-1].Outcome
 	}
-	message = detail.Type + ": " + detail.Error
+	message = detail.Type + ": " + detail.Error + p.afterwards()
 	switch {
 	case last.IsWait() && p.undetermined():
 		return v1alpha1.ReasonInclusionUndetermined, fmt.Sprintf("%s; the transaction may be on chain, now or later: look for one with taskID=%s in its memo", message, detail.ID)
@@ -98,6 +98,21 @@ func (p *Pass) failure() (reason, message string) {
 	default:
 		return cmp.Or(last.Reason, v1alpha1.ReasonTaskFailed), message
 	}
+}
+
+// afterwards says in what state a task that failed leaves its node, and how to go on.
+func (p *Pass) afterwards() string {
+	if hold, reset := plan.Find(p.Plan, StepHoldGate), plan.Find(p.Plan, StepResetData); p.Decision.Kind.Holds && hold != nil {
+		switch {
+		case hold.SubmittedAt == nil:
+			return "; the node was not touched"
+		case reset.SubmittedAt == nil:
+			return "; the node is stopped behind its gate with its data as it was: a SeiNodeTask of kind MarkReady starts it, another of kind StateSync tries again"
+		default:
+			return "; the node is stopped behind its gate and its data may be gone: make another SeiNodeTask of kind StateSync"
+		}
+	}
+	return ""
 }
 
 // undetermined reports whether a transaction may have been sent.

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/peers"
+	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
@@ -94,25 +96,32 @@ func stateSyncParams(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) (an
 	}, nil
 }
 
-// witnesses are those of the spec, then those the operator is configured with for the chain, then
-// the peers of the cluster that are in sync. With none the sidecar asks the peers.
 func witnesses(ctx context.Context, env *Env, s *v1alpha1.SnapshotSource) ([]string, error) {
-	servers := make([]string, 0, len(s.RPCServers))
-	for _, server := range s.RPCServers {
-		servers = append(servers, string(server))
-	}
-	if len(servers) > 0 {
-		return servers, nil
-	}
-	if servers = env.Render.Platform.StateSync.Syncers[env.Node.Spec.ChainID]; len(servers) > 0 {
-		return servers, nil
-	}
-	servers, waiting, err := peers.Witnesses(ctx, env.Client, env.Node, env.Observed.Peers, env.Render.Platform.ClusterDomain)
-	if err != nil {
-		return nil, fmt.Errorf("looking for witnesses: %w", err)
-	}
+	servers, waiting, err := Witnesses(ctx, env.Client, env.Node, env.Observed.Peers, s.RPCServers, env.Render.Platform)
 	if waiting != "" {
 		return nil, &missingInputError{reason: ReasonNoWitness, message: waiting, after: shortly, untimed: true}
 	}
-	return servers, nil
+	return servers, err
+}
+
+// Witnesses are who vouches for a block to trust: those that are named, then those the operator is
+// configured with for the chain, then the peers of the cluster that are in sync; waiting says that
+// there will be some. With none the sidecar asks the peers.
+func Witnesses(
+	ctx context.Context, nodes client.Reader, node *v1alpha1.SeiNode, resolved []string, named []v1alpha1.HostPort, settings *platform.Config,
+) (servers []string, waiting string, err error) {
+	for _, server := range named {
+		servers = append(servers, string(server))
+	}
+	if len(servers) > 0 {
+		return servers, "", nil
+	}
+	if servers = settings.StateSync.Syncers[node.Spec.ChainID]; len(servers) > 0 {
+		return servers, "", nil
+	}
+	servers, waiting, err = peers.Witnesses(ctx, nodes, node, resolved, settings.ClusterDomain)
+	if err != nil {
+		return nil, "", fmt.Errorf("looking for witnesses: %w", err)
+	}
+	return servers, waiting, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	domain "github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/task"
 	"github.com/sei-operator/sei-operator/internal/task/nodetask"
 )
 
@@ -54,10 +55,7 @@ func (r *Reconciler) begin(ctx context.Context, s *scope) error {
 // advance runs the plan on. What a sidecar may still be working on when the time is up is
 // cancelled.
 func (r *Reconciler) advance(ctx context.Context, s *scope) {
-	env := &nodetask.Env{
-		Client: r.Client, Task: s.before, Node: s.Observed.Node, Objects: &s.objects, Sidecar: r.dial(s.Observed.Node, &s.objects),
-		Permission: r.Platform.Sidecar.StandingPermission.Duration, Clock: r.Clock, Wrote: r.writes.Wrote,
-	}
+	env := r.env(s.before, s.Observed.Node, &s.objects)
 	s.Progress = r.executor.Advance(ctx, s.Plan, env)
 	s.Outputs = env.Outputs
 	s.comeBackIn(s.Progress.RequeueAfter)
@@ -65,5 +63,12 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) {
 		if err := cancelSteps(ctx, env.Sidecar, s.Plan); err != nil {
 			log.FromContext(ctx).Info("a step that ran out of time could not be cancelled", "error", err.Error())
 		}
+	}
+}
+
+func (r *Reconciler) env(of *v1alpha1.SeiNodeTask, node *v1alpha1.SeiNode, o *task.Objects) *nodetask.Env {
+	return &nodetask.Env{
+		Client: r.Client, Task: of, Node: node, Objects: o, Sidecar: r.dial(node, o),
+		Platform: r.Platform, Clock: r.Clock, Wrote: r.writes.Wrote,
 	}
 }

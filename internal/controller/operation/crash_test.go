@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -89,10 +90,12 @@ type strictSidecar struct {
 	runs map[string]int
 	// fails is how many executions of each id fail first, in a way that may pass.
 	fails int
-	// works: tasks do not end by themselves.
-	works bool
+	// works: tasks do not end by themselves; stopAfter: from one of them on.
+	works     bool
+	stopAfter int
 	// deleted are the ids that were cancelled.
 	deleted []string
+	held    bool
 	clock   func() time.Time
 }
 
@@ -102,7 +105,11 @@ type dialer struct{ to *strictSidecar }
 func (d dialer) Sidecar(sidecar.Target) sidecar.Sidecar { return d.to }
 
 func (s *strictSidecar) Node(context.Context) (api.Node, error) {
-	return api.Node{APILevel: api.Level, Gate: api.Gate{State: api.GateOpen}, Home: api.Home{ConfigHash: "hash"}}, nil
+	gate := api.GateOpen
+	if s.held {
+		gate = api.GateHeld
+	}
+	return api.Node{APILevel: api.Level, Gate: api.Gate{State: gate}, Home: api.Home{ConfigHash: "hash"}}, nil
 }
 
 func (s *strictSidecar) Get(_ context.Context, id string, _ time.Duration) (api.TaskResult, error) {
@@ -128,12 +135,15 @@ func (s *strictSidecar) run(task api.TaskRequest, run int) {
 	result := api.TaskResult{ID: task.ID, Type: task.Type, Status: api.TaskRunning, Run: run, Params: task.Params, SubmittedAt: now}
 	s.runs[task.ID]++
 	switch {
-	case s.works:
+	case s.works, s.stopAfter > 0 && len(s.known) >= s.stopAfter:
 	case run <= s.fails:
 		result.Status, result.Error, result.CompletedAt = api.TaskFailed, "connection refused", &now
 		result.ErrorDetail = &api.ErrorDetail{Code: api.CodeUnavailable, Retryable: true}
 	default:
 		result.Status, result.CompletedAt = api.TaskCompleted, &now
+		if task.Type == api.MarkReady || task.Type == api.MarkNotReady {
+			s.held = task.Type == api.MarkNotReady
+		}
 		result.Result, _ = json.Marshal(struct {
 			wire.GovTxResult
 			Height int64 `json:"height"`
@@ -153,7 +163,7 @@ func (s *strictSidecar) Delete(_ context.Context, id string) error {
 	})
 }
 
-// newRig makes a task of a kind for a validator that runs.
+// newRig makes a task of a kind for a node that runs.
 func newRig(t *testing.T, spec v1alpha1.SeiNodeTaskSpec) *rig {
 	t.Helper()
 	task := &v1alpha1.SeiNodeTask{ObjectMeta: metav1.ObjectMeta{
@@ -162,6 +172,9 @@ func newRig(t *testing.T, spec v1alpha1.SeiNodeTaskSpec) *rig {
 	task.Spec.Target.NodeRef.Name = "n"
 	node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", UID: "node", Generation: 1}}
 	node.Spec = v1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: "seid:a", Validator: &v1alpha1.ValidatorSpec{}}
+	if spec.StateSync != nil {
+		node.Spec.Validator, node.Spec.FullNode = nil, &v1alpha1.FullNodeSpec{}
+	}
 	node.Status = v1alpha1.SeiNodeStatus{Phase: v1alpha1.NodeRunning, ObservedGeneration: 1, CurrentImage: "seid:a"}
 	sts := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", UID: "sts", OwnerReferences: controlledBy("node")}}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: render.PodName(node), UID: "pod", OwnerReferences: controlledBy("sts")}}
@@ -243,6 +256,7 @@ var specs = map[string]v1alpha1.SeiNodeTaskSpec{
 	"height":  {Kind: v1alpha1.TaskKindAwaitNodesAtHeight, AwaitNodesAtHeight: &v1alpha1.AwaitNodesAtHeight{TargetHeight: 7}},
 	"restart": {Kind: v1alpha1.TaskKindRestartSeid, RestartSeid: &v1alpha1.RestartSeid{}},
 	"ready":   {Kind: v1alpha1.TaskKindMarkReady, MarkReady: &v1alpha1.MarkReady{}},
+	"sync":    {Kind: v1alpha1.TaskKindStateSync, StateSync: &v1alpha1.StateSyncTask{RPCServers: []v1alpha1.HostPort{"a:26657", "b:26657"}}},
 	"image":   {Kind: v1alpha1.TaskKindUpdateNodeImage, UpdateNodeImage: &v1alpha1.UpdateNodeImage{Image: "seid:b"}},
 }
 
@@ -280,19 +294,14 @@ func (r *rig) requireOnce(t *testing.T, what string, task *v1alpha1.SeiNodeTask,
 	if spec := task.Spec.UpdateNodeImage; spec != nil && node.Spec.Image != spec.Image {
 		t.Errorf("%s: the node's image is %s", what, node.Spec.Image)
 	}
-	want := 1 + fails
-	if task.Spec.UpdateNodeImage != nil || task.Spec.MarkReady != nil { // the gate is open
-		want = 0
-	}
-	total := 0
-	for id, runs := range r.sidecar.runs {
-		total += runs
-		if id != task.Status.Plan.Tasks[0].ID {
-			t.Errorf("%s: ran under id %s, and the plan says %s", what, id, task.Status.Plan.Tasks[0].ID)
+	want := map[string]int{}
+	if task.Spec.UpdateNodeImage == nil && task.Spec.MarkReady == nil { // the gate is open
+		for _, step := range task.Status.Plan.Tasks {
+			want[step.ID] = 1 + fails
 		}
 	}
-	if total != want {
-		t.Errorf("%s: %d executions, want %d", what, total, want)
+	if diff := cmp.Diff(want, r.sidecar.runs); diff != "" || r.sidecar.held {
+		t.Errorf("%s: the gate is held: %t; executions by id (-want +got):\n%s", what, r.sidecar.held, diff)
 	}
 }
 
@@ -327,6 +336,61 @@ func TestCrash_WhileADeletedTaskIsCancelled_ItIsCancelledAndGoes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A node that a task holds is let go when the task is deleted: at once while its data is as it was,
+// and when it has been set up anew otherwise. No crash leaves it held.
+func TestCrash_WhileATaskThatHoldsItsNodeIsDeleted_TheNodeIsLetGo(t *testing.T) {
+	for steps := 1; steps <= 6; steps++ {
+		for at := range 8 {
+			for _, after := range []bool{false, true} {
+				r := newRig(t, specs["sync"])
+				r.untilStep(t, steps)
+				touched := steps >= 2 // the sidecar has the third step, which empties the data
+				if err := r.Client.Delete(t.Context(), r.stored(t)); err != nil {
+					t.Fatal(err)
+				}
+				r.fate = fate{at: at, after: after}
+				gone := false
+				for i := 0; i < 20 && !gone; i++ {
+					_, _ = r.operator(t).Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+					gone = apierrors.IsNotFound(r.Client.Get(t.Context(), key, &v1alpha1.SeiNodeTask{}))
+				}
+				configured := r.sidecar.completed(api.ConfigureStateSync)
+				if !gone || r.sidecar.held || configured != touched {
+					t.Errorf("deleted after %d steps, killed at %d (after %t): gone %t, held %t, set up anew %t", steps, at, after, gone, r.sidecar.held, configured)
+				}
+			}
+		}
+	}
+}
+
+// untilStep runs the task until some of its steps are complete and the sidecar works on the next,
+// and has the sidecar end that one.
+func (r *rig) untilStep(t *testing.T, steps int) {
+	t.Helper()
+	r.sidecar.stopAfter = steps
+	if _, err := r.operator(t).Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+		t.Fatal(err)
+	}
+	for id, task := range r.sidecar.known { // what was under way comes to its end
+		if task.Status == api.TaskRunning {
+			delete(r.sidecar.known, id)
+			r.sidecar.stopAfter = 0
+			r.sidecar.run(api.TaskRequest{ID: id, Type: task.Type}, 1)
+		}
+	}
+	r.sidecar.stopAfter = 0
+}
+
+// completed reports whether a task of a type has ended well.
+func (s *strictSidecar) completed(taskType api.TaskType) bool {
+	for _, task := range s.known {
+		if task.Type == taskType && task.Status == api.TaskCompleted {
+			return true
+		}
+	}
+	return false
 }
 
 // A node that is gone, or whose pod does not run, does not keep its tasks from going for long.

@@ -10,6 +10,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -25,10 +26,9 @@ type Env struct {
 	// Objects are the node's StatefulSet and pod as they were seen.
 	Objects *task.Objects
 	// Sidecar talks to the sidecar of the node's pod; nil while there is none to talk to.
-	Sidecar sidecar.Sidecar
-	// Permission is for how long a gate that is opened may be opened again without an operator.
-	Permission time.Duration
-	Clock      clock.PassiveClock
+	Sidecar  sidecar.Sidecar
+	Platform *platform.Config
+	Clock    clock.PassiveClock
 	// Wrote is told of every object that was written.
 	Wrote func(client.Object)
 	// Outputs is what the steps found out; nil when they found out nothing new.
@@ -48,6 +48,12 @@ func Registry() plan.Registry[*Env] {
 		operation.StepMarkReady:          markReady,
 		operation.StepUpdateImage:        updateImage,
 		operation.StepAwaitImage:         awaitImage,
+
+		operation.StepHoldGate:           holdGate,
+		operation.StepStopSeid:           onSidecar(api.StopSeid, noParams, noWords),
+		operation.StepResetData:          onSidecar(api.ResetData, noParams, noWords),
+		operation.StepConfigureStateSync: configureStateSync,
+		operation.StepConfigValidate:     onSidecar(api.ConfigValidate, noParams, noWords),
 	}
 	registry := plan.Registry[*Env]{}
 	for name, run := range steps {

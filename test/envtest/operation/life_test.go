@@ -242,3 +242,25 @@ func TestMarkReady_OpensAGateThatIsHeld(t *testing.T) {
 		t.Errorf("open %t, violations %v", w.Sidecars.Ready(w.Key("v")), w.Sidecars.Violations())
 	}
 }
+
+// Operators that come and go, and a sidecar that loses its store while it works, make one
+// transaction under one id.
+func TestGovernance_OperatorAndStoreLost_OneTransaction(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(validator("v"))
+	on := &chain{}
+	w.Sidecars.Program(w.Key("v"), api.GovVote, sidecarsim.Outcome{Do: on.include, Delay: 200 * time.Millisecond})
+	w.Create(vote("vote", "v"))
+	w.await("vote", func(t *v1alpha1.SeiNodeTask) bool { return t.Status.Plan != nil })
+	w.RestartOperator()
+	w.await("vote", handedOver)
+	w.RestartOperator()
+	if err := w.Sidecars.LoseStore(w.Key("v")); err != nil {
+		t.Fatal(err)
+	}
+	w.RestartOperator()
+	w.await("vote", complete)
+	if ids, _ := w.submitted("v", api.GovVote); ids != 1 || on.transactions() != 1 {
+		t.Errorf("%d ids, %d transactions", ids, on.transactions())
+	}
+}

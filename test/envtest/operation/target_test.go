@@ -84,6 +84,7 @@ func TestTarget_DeletedWhileTheTaskRuns_FailsTheTask(t *testing.T) {
 func TestTarget_ThatCannotBe_IsRefusedAtOnceWithAdvice(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))
+	w.bringUp(validator("v"))
 	snd := &v1alpha1.SeiNodeDeployment{ObjectMeta: metav1.ObjectMeta{Name: "fleet"}}
 	snd.Spec.Replicas, snd.Spec.Template.Spec = 1, fullNode("").Spec
 	w.Create(snd)
@@ -97,14 +98,11 @@ func TestTarget_ThatCannotBe_IsRefusedAtOnceWithAdvice(t *testing.T) {
 		{updateImage("child", "fleet-0", "seid:b"), "change spec.template.spec.image there"},
 		{elsewhere, "the transaction is for chain atlantic-2, and SeiNode n is on pacific-1"},
 		{vote("unsigned", "n"), "only validators have one"},
+		{stateSync("signer", "v"), "has a signing key"},
 	} {
 		w.Create(c.task)
 		requireWords(t, w.await(c.task.Name, failed(v1alpha1.ReasonTargetRefused)), v1alpha1.ConditionFailed, c.says)
 	}
-	sync := newTask("sync", "n", v1alpha1.TaskKindStateSync)
-	sync.Spec.StateSync = &v1alpha1.StateSyncTask{}
-	w.Create(sync)
-	w.await("sync", failed(v1alpha1.ReasonUnsupportedKind))
 	if n := len(w.Sidecars.Submissions(w.Key("n"))); n != len(w.Sidecars.Submissions(w.Key("fleet-0"))) {
 		t.Errorf("a task that was refused reached a sidecar: %v", w.Sidecars.Submissions(w.Key("n")))
 	}

@@ -1,0 +1,83 @@
+package nodetask
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/operation"
+	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
+	"github.com/sei-operator/sei-operator/internal/task"
+)
+
+// holdGate closes the gate and keeps it closed, so that the node's own plans stay away. It does not
+// begin before there is somebody to sync from: from here on the node is down.
+func holdGate(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan.Outcome {
+	if step.SubmittedAt == nil {
+		_, waiting, err := witnesses(ctx, env)
+		if err != nil {
+			return plan.Wait(task.ReasonAPIUnavailable, err.Error(), shortly)
+		}
+		if waiting != "" {
+			return plan.Wait(task.ReasonNoWitness, waiting, someTime)
+		}
+	}
+	return onSidecar(api.MarkNotReady, noParams, noWords)(ctx, env, step)
+}
+
+// configureStateSync names who to sync from.
+func configureStateSync(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan.Outcome {
+	servers, waiting, err := witnesses(ctx, env)
+	if err != nil {
+		return plan.Wait(task.ReasonAPIUnavailable, err.Error(), shortly)
+	}
+	if waiting != "" {
+		return plan.Wait(task.ReasonNoWitness, waiting, shortly)
+	}
+	params := wire.ConfigureStateSync{RPCServers: servers}
+	if source := env.Node.Spec.Snapshot(); source != nil {
+		params.TrustPeriod, params.BackfillBlocks = source.TrustPeriod, source.BackfillBlocks
+	}
+	return onSidecar(api.ConfigureStateSync, func(*Env, *v1alpha1.PlannedTask) (any, error) { return params, nil }, noWords)(ctx, env, step)
+}
+
+// witnesses are those of the task, or else those that the node's own first sync would ask.
+func witnesses(ctx context.Context, env *Env) (servers []string, waiting string, err error) {
+	named := env.Task.Spec.StateSync.RPCServers
+	if source := env.Node.Spec.Snapshot(); len(named) == 0 && source != nil {
+		named = source.RPCServers
+	}
+	return task.Witnesses(ctx, env.Client, env.Node, env.Node.Status.ResolvedPeers, named, env.Platform)
+}
+
+func noParams(*Env, *v1alpha1.PlannedTask) (any, error) { return nil, nil }
+
+func noWords(*Env, api.TaskResult) (string, error) { return "", nil }
+
+// MayLetGo reports whether the node of a task that is being deleted can simply be let go: its data
+// is as it was. The sidecar is asked, because an operator may have died before it wrote down that
+// the reset was handed over.
+func MayLetGo(ctx context.Context, to sidecar.Sidecar, p *v1alpha1.TaskPlan) (bool, error) {
+	reset := plan.Find(p, operation.StepResetData)
+	if reset == nil {
+		return true, nil
+	}
+	_, err := to.Get(ctx, reset.ID, 0)
+	if errors.Is(err, sidecar.ErrNotFound) {
+		return reset.SubmittedAt == nil, nil
+	}
+	return false, err
+}
+
+// LetGo opens the gate that a task has closed. The id follows from the task's too.
+func LetGo(ctx context.Context, env *Env, p *v1alpha1.TaskPlan) plan.Outcome {
+	document, wait, ok := look(ctx, env)
+	if !ok || document.Gate.State != api.GateHeld {
+		return wait
+	}
+	step := &v1alpha1.PlannedTask{Type: operation.StepMarkReady, ID: plan.TaskID(p.ID, "let-go", 0, 1)}
+	return markReady(ctx, env, step)
+}
