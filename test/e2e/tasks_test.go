@@ -38,6 +38,7 @@ func TestTasks_OnALiveNetwork_DoWhatTheySay(t *testing.T) {
 		run  func(*scenario)
 	}{
 		{"an upgrade is proposed and voted for", (*scenario).planUpgrade},
+		{"each proposal is sent once whatever is killed", (*scenario).proposeUnderFire},
 		{"waits end when their condition holds", (*scenario).awaitWithTasks},
 		{"a restart keeps the pod", (*scenario).restartWithTask},
 		{"a node gets another image", (*scenario).updateWithTask},
@@ -58,12 +59,14 @@ func (s *scenario) voters() *v1alpha1.SeiNodeDeployment {
 	spec.Overrides["storage.snapshot_interval"] = "10"
 	spec.Overrides["storage.snapshot_keep_recent"] = "10"
 	fleet.Spec.Genesis.Overrides = map[string]apiextensionsv1.JSON{
-		"gov.voting_params.voting_period":           {Raw: []byte(`"30s"`)},
-		"gov.voting_params.expedited_voting_period": {Raw: []byte(`"20s"`)},
-		"gov.deposit_params.min_deposit":            {Raw: []byte(`[{"denom":"usei","amount":"1000000"}]`)},
+		"gov.voting_params.voting_period":           rawJSON(`"30s"`),
+		"gov.voting_params.expedited_voting_period": rawJSON(`"20s"`),
+		"gov.deposit_params.min_deposit":            rawJSON(`[{"denom":"usei","amount":"1000000"}]`),
 	}
 	return fleet
 }
+
+func rawJSON(text string) apiextensionsv1.JSON { return apiextensionsv1.JSON{Raw: []byte(text)} }
 
 // planUpgrade takes an upgrade from its proposal to the chain's plan.
 func (s *scenario) planUpgrade() {
