@@ -51,7 +51,7 @@ var (
 
 // kindNames are the kinds of SeiNodeTasks.
 func kindNames() []string {
-	var names []string
+	names := make([]string, 0, len(operation.Kinds()))
 	for _, kind := range operation.Kinds() {
 		names = append(names, string(kind.Name))
 	}

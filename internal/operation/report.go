@@ -90,7 +90,8 @@ func (p *Pass) failure() (reason, message string) {
 	message = detail.Type + ": " + detail.Error + p.afterwards()
 	switch {
 	case last.IsWait() && p.undetermined():
-		return v1alpha1.ReasonInclusionUndetermined, fmt.Sprintf("%s; the transaction may be on chain, now or later: look for one with taskID=%s in its memo", message, detail.ID)
+		message += "; the transaction may be on chain, now or later: look for one with taskID=" + detail.ID + " in its memo"
+		return v1alpha1.ReasonInclusionUndetermined, message
 	case last.IsWait() && last.Reason == v1alpha1.ReasonSidecarRefuses:
 		return last.Reason, message
 	case last.IsWait():
@@ -179,8 +180,9 @@ func (p *Pass) targetReady(status *v1alpha1.SeiNodeTaskStatus) verdict {
 	case p.Decision.Action == Fail && p.Decision.Reason == v1alpha1.ReasonPhaseTimeout:
 		return verdict{metav1.ConditionFalse, p.Decision.Reason, p.Decision.Message}
 	case Begun(status):
-		phase := requiredPhase(&p.Observed.Task.Spec)
-		return verdict{metav1.ConditionTrue, v1alpha1.ReasonPhaseMet, fmt.Sprintf("SeiNode %s was in phase %s when the task began", p.Observed.Task.Spec.Target.NodeRef.Name, phase)}
+		spec := &p.Observed.Task.Spec
+		words := fmt.Sprintf("SeiNode %s was in phase %s when the task began", spec.Target.NodeRef.Name, requiredPhase(spec))
+		return verdict{metav1.ConditionTrue, v1alpha1.ReasonPhaseMet, words}
 	default:
 		return p.Observed.target()
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/test/controllertest"
 )
@@ -144,10 +143,7 @@ func (s *strictSidecar) run(task api.TaskRequest, run int) {
 		if task.Type == api.MarkReady || task.Type == api.MarkNotReady {
 			s.held = task.Type == api.MarkNotReady
 		}
-		result.Result, _ = json.Marshal(struct {
-			wire.GovTxResult
-			Height int64 `json:"height"`
-		}{wire.GovTxResult{TxHash: "HASH", InclusionStatus: wire.InclusionCommitted}, 7})
+		result.Result = json.RawMessage(`{"txHash":"HASH","height":7,"inclusionStatus":"committed_ok"}`)
 	}
 	s.known[task.ID] = result
 }
@@ -319,7 +315,7 @@ func TestCrash_WhileADeletedTaskIsCancelled_ItIsCancelledAndGoes(t *testing.T) {
 			if len(task.Finalizers) != 1 || len(r.sidecar.known) != 1 {
 				t.Fatalf("finalizers %v, at the sidecar %v", task.Finalizers, r.sidecar.known)
 			}
-			if err := r.Client.Delete(t.Context(), task); err != nil {
+			if err := r.Delete(t.Context(), task); err != nil {
 				t.Fatal(err)
 			}
 			r.fate = fate{at: at, after: after}
@@ -347,7 +343,7 @@ func TestCrash_WhileATaskThatHoldsItsNodeIsDeleted_TheNodeIsLetGo(t *testing.T) 
 				r := newRig(t, specs["sync"])
 				r.untilStep(t, steps)
 				touched := steps >= 2 // the sidecar has the third step, which empties the data
-				if err := r.Client.Delete(t.Context(), r.stored(t)); err != nil {
+				if err := r.Delete(t.Context(), r.stored(t)); err != nil {
 					t.Fatal(err)
 				}
 				r.fate = fate{at: at, after: after}
@@ -411,7 +407,7 @@ func TestDeletion_WithoutASidecar_IsNotBlocked(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, obj := range []client.Object{c.remove, r.stored(t)} {
-			if err := r.Client.Delete(t.Context(), obj); err != nil {
+			if err := r.Delete(t.Context(), obj); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -43,7 +43,8 @@ func markReady(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan.O
 		return plan.Done("the start gate was open already")
 	}
 	if document.Home.ConfigHash == "" {
-		return plan.Terminal(v1alpha1.ReasonTaskFailed, errors.New("the configuration on the node's volume is not one that the operator wrote, and seid is not started on it"))
+		return plan.Terminal(v1alpha1.ReasonTaskFailed,
+			errors.New("the configuration on the node's volume is not one that the operator wrote, and seid is not started on it"))
 	}
 	return onSidecar(api.MarkReady, func(*Env, *v1alpha1.PlannedTask) (any, error) {
 		return task.Opening(env.Node, document.Home.ConfigHash, env.Node.Status.ConsensusAddress, env.Platform.Sidecar.StandingPermission.Duration), nil
