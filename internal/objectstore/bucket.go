@@ -25,6 +25,8 @@ type Store interface {
 	// PutNew is PutLarge for a small object that must not exist yet: the store itself refuses to
 	// replace one, with an error of KindExists. One that cannot says KindUnsupported.
 	PutNew(ctx context.Context, key, contentType string, src io.Reader) error
+	// Delete removes an object; one that is not there is fine.
+	Delete(ctx context.Context, key string) error
 	// Close releases the bucket.
 	Close() error
 }

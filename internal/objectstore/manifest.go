@@ -28,6 +28,11 @@ type Manifest struct {
 	// BlockTime is when the block of a snapshot was made; zero when that is not known.
 	BlockTime time.Time `json:"blockTime,omitzero"`
 	CreatedAt time.Time `json:"createdAt"`
+	// Publisher is the program that put the archive there on its own account and may delete
+	// it again; empty for an archive that somebody asked for.
+	Publisher string `json:"publisher,omitempty"`
+	// NodeID is the node that published it.
+	NodeID string `json:"nodeId,omitempty"`
 }
 
 // ParseManifest reads a manifest and checks that it can be used.

@@ -192,3 +192,20 @@ func TestBucket_PutNew_NeverReplaces(t *testing.T) {
 		}
 	}
 }
+
+func TestBucket_Delete_OneThatIsNotThereIsFine(t *testing.T) {
+	for _, name := range []string{"mem://", "file://" + t.TempDir()} {
+		b := open(t, name)
+		if err := b.Put(t.Context(), "a/7.tar.zst", "application/zstd", strings.NewReader("archive")); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := b.Delete(t.Context(), "a/7.tar.zst"); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := b.Stat(t.Context(), "a/7.tar.zst"); objectstore.KindOf(err) != objectstore.KindNotFound {
+			t.Errorf("%s: a deleted object: %v", name, err)
+		}
+	}
+}

@@ -60,6 +60,9 @@ func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `<CompleteMultipartUploadResult><Key>k</Key></CompleteMultipartUploadResult>`)
 	case r.Method == http.MethodPut:
 		s.put(w, r, key, body)
+	case r.Method == http.MethodDelete:
+		delete(s.objects, key)
+		w.WriteHeader(http.StatusNoContent)
 	case s.objects[key] == nil:
 		s3Error(w, 404, "NoSuchKey")
 	default:
@@ -174,5 +177,22 @@ func TestS3_PutNew_IsACondition(t *testing.T) {
 	delete(server.objects, "demo/genesis.json")
 	if err := put("third"); err != nil || string(server.objects["demo/genesis.json"]) != "third" {
 		t.Errorf("the write without conditions ends with %v and leaves %q", err, server.objects["demo/genesis.json"])
+	}
+}
+
+func TestS3_Delete_AndWhatMayNotBeDeletedIsToldApart(t *testing.T) {
+	server, options := newS3(t)
+	b := open(t, "s3://snapshots"+options)
+	if err := b.Put(t.Context(), "c/1.tar.zst", "application/zstd", strings.NewReader("archive")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := b.Delete(t.Context(), "c/1.tar.zst"); err != nil || len(server.objects) != 0 {
+			t.Errorf("deleting ends with %v and leaves %v", err, server.objects)
+		}
+	}
+	server.fail = "AccessDenied"
+	if err := b.Delete(t.Context(), "c/1.tar.zst"); objectstore.KindOf(err) != objectstore.KindDenied {
+		t.Errorf("deleting without permission: %v", err)
 	}
 }

@@ -94,6 +94,19 @@ func (s *store) GetFrom(ctx context.Context, key string, offset int64) (io.ReadC
 	return &reader{Reader: r, store: s, key: key}, nil
 }
 
+// Delete implements objectstore.Store.
+func (s *store) Delete(ctx context.Context, key string) error {
+	err := s.blob.Delete(ctx, key)
+	if err == nil {
+		return nil
+	}
+	err = s.failed(key, "deleting", err)
+	if objectstore.KindOf(err) == objectstore.KindNotFound {
+		return nil
+	}
+	return err
+}
+
 // The sizes of parts. S3 takes 10,000 of them; a tenth is left for a source that turns
 // out larger than it was said to be.
 const (

@@ -15,6 +15,7 @@ const (
 	opPut  = "put"
 	// opPutNew writes an object that must not exist yet.
 	opPutNew = "put-new"
+	opDelete = "delete"
 )
 
 // call is what a process is asked to do. Addresses may carry credentials, so that it is no

@@ -95,7 +95,9 @@ func (p *process) abandon() {
 
 // failed is a call that the program has said nothing about.
 func (p *process) failed(kind objectstore.Kind, err error) error {
-	op := map[string]string{opStat: "reading", opGet: "reading", opList: "listing", opPut: "writing"}[p.call.Op]
+	op := map[string]string{
+		opStat: "reading", opGet: "reading", opList: "listing", opPut: "writing", opPutNew: "writing", opDelete: "deleting",
+	}[p.call.Op]
 	return &objectstore.Error{
 		Kind: kind, Bucket: objectstore.WithoutQuery(p.call.Address), Key: p.call.Key, Op: op,
 		Err: fmt.Errorf("running the storage program: %w", err),

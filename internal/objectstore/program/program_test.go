@@ -96,6 +96,14 @@ func TestBucket_WhatWasPutComesBack(t *testing.T) {
 	if err := r.Close(); err != nil { // of the rest nothing is wanted
 		t.Error(err)
 	}
+	for range 2 {
+		if err := b.Delete(t.Context(), "chain/empty"); err != nil {
+			t.Errorf("deleting: %v", err)
+		}
+	}
+	if _, err := b.Stat(t.Context(), "chain/empty"); objectstore.KindOf(err) != objectstore.KindNotFound {
+		t.Errorf("a deleted object: %v", err)
+	}
 }
 
 func TestBucket_ErrorsAreThoseOfTheDriver(t *testing.T) {

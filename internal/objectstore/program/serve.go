@@ -41,6 +41,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return get(ctx, bucket, c, out)
 	case opPutNew:
 		return bucket.PutNew(ctx, c.Key, c.ContentType, httputil.NewChunkedReader(input))
+	case opDelete:
+		return bucket.Delete(ctx, c.Key)
 	case opPut:
 		return bucket.PutLarge(ctx, c.Key, c.ContentType, httputil.NewChunkedReader(input), c.Size)
 	}

@@ -113,6 +113,15 @@ func (c *content) Close() error {
 	return nil
 }
 
+// Delete implements objectstore.Store.
+func (s *store) Delete(ctx context.Context, key string) error {
+	p, err := s.start(ctx, call{Op: opDelete, Key: key})
+	if err != nil {
+		return err
+	}
+	return p.wait()
+}
+
 // PutLarge implements objectstore.Store.
 func (s *store) PutLarge(ctx context.Context, key, contentType string, src io.Reader, size int64) error {
 	return s.put(ctx, call{Op: opPut, Key: key, ContentType: contentType, Size: size}, src)
