@@ -65,6 +65,13 @@ func tree(tb testing.TB, dir string) map[string]int64 {
 }
 
 func TestPackThenUnpack_GivesTheSameTree(t *testing.T) {
+	for how, magic := range map[archive.Compression]string{archive.Gzip: "\x1f\x8b", archive.Zstd: "\x28\xb5\x2f\xfd"} {
+		t.Run(how.Extension(), func(t *testing.T) { packThenUnpack(t, how, magic) })
+	}
+}
+
+func packThenUnpack(t *testing.T, how archive.Compression, magic string) {
+	t.Helper()
 	src, dst := t.TempDir(), t.TempDir()
 	for name, content := range map[string]string{"100/1/0": "chunk zero", "100/1/1": strings.Repeat("y", 1<<20), "meta/CURRENT": "m"} {
 		file := filepath.Join(src, name)
@@ -74,15 +81,18 @@ func TestPackThenUnpack_GivesTheSameTree(t *testing.T) {
 	}
 	sources := []archive.Source{{Path: filepath.Join(src, "100"), Name: "100"}, {Path: filepath.Join(src, "meta"), Name: "metadata.db"}}
 	var first, second bytes.Buffer
-	packed, err := archive.Pack(t.Context(), &first, sources...)
+	packed, err := archive.Pack(t.Context(), &first, how, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := archive.Pack(t.Context(), &second, sources...); err != nil {
+	if _, err := archive.Pack(t.Context(), &second, how, sources...); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("packing the same tree twice gave different bytes")
+	}
+	if !strings.HasPrefix(first.String(), magic) {
+		t.Errorf("the archive begins with %x", first.Bytes()[:4])
 	}
 	unpacked, err := archive.Unpack(t.Context(), &first, dst, archive.Limits(packed))
 	if err != nil {

@@ -10,6 +10,44 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// Compression is how an archive is compressed.
+type Compression int
+
+// The compressions that archives are packed with.
+const (
+	Gzip Compression = iota
+	Zstd
+)
+
+// Extension ends the name of an archive.
+func (c Compression) Extension() string {
+	if c == Zstd {
+		return ".tar.zst"
+	}
+	return ".tar.gz"
+}
+
+// ContentType is the media type of an archive.
+func (c Compression) ContentType() string {
+	if c == Zstd {
+		return "application/zstd"
+	}
+	return "application/gzip"
+}
+
+// packWindow bounds the memory of packing zstd. Chunks of snapshots are compressed already, so
+// a larger window would find nothing.
+const packWindow = 1 << 20
+
+// compress packs with the least effort: what is in a snapshot is compressed already.
+func (c Compression) compress(w io.Writer) (io.WriteCloser, error) {
+	if c == Zstd {
+		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(packWindow), zstd.WithLowerEncoderMem(true))
+	}
+	return gzip.NewWriterLevel(w, gzip.BestSpeed)
+}
+
 // maxWindow bounds the memory of unpacking zstd: it is what `zstd -19` uses. Archives
 // made with --long or --ultra need more.
 const maxWindow = 8 << 20

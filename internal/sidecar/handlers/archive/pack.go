@@ -2,7 +2,6 @@ package archive
 
 import (
 	"archive/tar"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -19,11 +18,10 @@ type Source struct {
 	Name string
 }
 
-// Pack writes the sources as tar.gz to w. Equal trees give equal bytes: the walk
+// Pack writes the sources as a compressed tar to w. Equal trees give equal bytes: the walk
 // is in lexical order and headers carry neither owners nor times.
-func Pack(ctx context.Context, w io.Writer, sources ...Source) (Stats, error) {
-	// Chunks of snapshots are compressed already; more effort would gain nothing.
-	zipped, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+func Pack(ctx context.Context, w io.Writer, how Compression, sources ...Source) (Stats, error) {
+	zipped, err := how.compress(w)
 	if err != nil {
 		return Stats{}, fmt.Errorf("starting the archive: %w", err)
 	}

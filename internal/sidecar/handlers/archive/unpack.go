@@ -1,7 +1,7 @@
-// Package archive packs the tar.gz archives that snapshots travel in, and unpacks
-// those and tar.zst. An archive comes from a bucket and is not trusted: nothing is written
-// outside the target, nothing but plain files and directories is made, and the
-// size is bounded before it is believed.
+// Package archive packs and unpacks the archives that snapshots travel in, tar.gz and
+// tar.zst. An archive comes from a bucket and is not trusted: nothing is written outside the
+// target, nothing but plain files and directories is made, and the size is bounded before it
+// is believed.
 package archive
 
 import (

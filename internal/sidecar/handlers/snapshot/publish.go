@@ -52,7 +52,7 @@ func (t *Tasks) sendArchive(ctx context.Context, task engine.Task, bucket *objec
 	reader, writer := io.Pipe()
 	packed := make(chan archive.Stats, 1)
 	go func() {
-		stats, err := archive.Pack(ctx, writer,
+		stats, err := archive.Pack(ctx, writer, archive.Gzip,
 			archive.Source{Path: filepath.Join(held.dir, name), Name: name},
 			archive.Source{Path: filepath.Join(held.dir, indexName), Name: indexName})
 		writer.CloseWithError(err)
