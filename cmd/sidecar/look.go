@@ -43,6 +43,13 @@ func newLook(s settings, tasks *engine.Engine, view handlers.View, log *slog.Log
 			key := record().Key
 			return key.Address, key.Address != "" || key.Error != ""
 		},
+		Published: func() *api.Published {
+			published, err := view.Publisher.Published()
+			if err != nil {
+				log.Warn("reading what was published", "error", err)
+			}
+			return published
+		},
 		Version: seidVersion(s.Seid), Log: log,
 	})
 }

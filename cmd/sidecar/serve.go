@@ -108,6 +108,9 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 
 	go trimUntil(ctx, log)
 	go node.Run(ctx)
+	publisher := view.Publisher
+	publisher.Look, publisher.Clock, publisher.Log = node.Node, clock.RealClock{}, log
+	go publisher.Run(ctx)
 
 	// Tasks are told first, so that long polls end and requests can drain.
 	stop := context.AfterFunc(ctx, tasks.Stop)

@@ -47,8 +47,12 @@ var opener Opener = func(context.Context, string) (Store, error) {
 	return nil, errors.New("this program has no way to open buckets")
 }
 
-// Register says how this program opens buckets. It is called before the first is opened.
-func Register(open Opener) { opener = open }
+// Register says how this program opens buckets, and returns how it did before. It is called
+// before the first is opened.
+func Register(open Opener) (before Opener) {
+	before, opener = opener, open
+	return before
+}
 
 // Bucket is an open bucket.
 type Bucket struct {

@@ -17,6 +17,9 @@ type Node struct {
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
 	// Snapshots are the finished state-sync snapshots on the volume, newest first.
 	Snapshots []Snapshot `json:"snapshots,omitempty"`
+	// Published is about the snapshots in the bucket; nil: an older sidecar, which publishes none
+	// by itself.
+	Published *Published `json:"published,omitempty"`
 	Disk      *Disk      `json:"disk,omitempty"`
 	// ResultExport is the standing export of results; nil when nobody has asked for one.
 	ResultExport *StandingExport `json:"resultExport,omitempty"`
@@ -230,6 +233,19 @@ type Snapshot struct {
 	Height int64  `json:"height"`
 	Format uint32 `json:"format"`
 	Chunks int    `json:"chunks"`
+}
+
+// Published says how publishing the node's snapshots stands.
+type Published struct {
+	// Keep is how many snapshots of the chain stay in the bucket; 0: none are published.
+	Keep int32 `json:"keep"`
+	// Height is the newest snapshot of this node that is in the bucket, and Time when it was
+	// seen to be there; 0 and nil when there is none yet.
+	Height int64      `json:"height,omitempty"`
+	Time   *time.Time `json:"time,omitempty"`
+	// Error is why the last try failed; empty when it did not. It holds nothing that changes
+	// by itself.
+	Error string `json:"error,omitempty"`
 }
 
 // Disk is the file system of the home directory, in bytes.

@@ -9,7 +9,7 @@ const (
 
 // Level numbers the additions to the v0 API. It grows by one with every addition
 // that a caller may want to depend on.
-const Level = LevelResultExport
+const Level = LevelPublish
 
 // LevelFarewell is the level from which on restart-seid takes a farewell. Older sidecars
 // refuse parameters they do not know.
@@ -26,6 +26,10 @@ const LevelGenesis = 5
 // LevelResultExport is the level from which on set-result-export is known and the node document
 // tells of the export.
 const LevelResultExport = 6
+
+// LevelPublish is the level from which on publish-snapshots is known, and the node document says
+// what was published.
+const LevelPublish = 7
 
 // TokenAudience is the audience of the service-account tokens that sidecars accept.
 const TokenAudience = "sei-sidecar"

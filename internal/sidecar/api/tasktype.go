@@ -8,6 +8,7 @@ const (
 	SnapshotRestore          TaskType = "snapshot-restore"
 	SnapshotUpload           TaskType = "snapshot-upload"
 	SnapshotUploadOnce       TaskType = "snapshot-upload-once"
+	PublishSnapshots         TaskType = "publish-snapshots"
 	ConfigureGenesis         TaskType = "configure-genesis"
 	ConfigApply              TaskType = "config-apply"
 	ConfigPatch              TaskType = "config-patch"

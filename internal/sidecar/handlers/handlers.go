@@ -78,6 +78,8 @@ type View struct {
 	ResultExport func() *api.StandingExport
 	// StartExport has the standing export go on until ctx ends.
 	StartExport func(ctx context.Context, records engine.Records) error
+	// Publisher publishes the node's snapshots; whoever runs it gives it a look at the node.
+	Publisher *snapshot.Publisher
 }
 
 // All are the handlers of every task type but those that move the gate, and what a look at
@@ -109,25 +111,33 @@ func All(cfg Config) ([]engine.Handler, View) {
 		Node: n, RPC: func() *rpc.Client { return localClient(files.LocalRPC(), rpc.DefaultTimeout) },
 		PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry),
 	}
+	publisher := &snapshot.Publisher{Tasks: snapshots}
 	all := slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
 	if podnet.Here().IPv6Only {
 		all = onIPv6(all)
 	}
-	return afterSweep(n.Home, withoutChunks(n.Home, running.CheckStopped, all)), View{
-		RPC: local, Draining: running.Draining, ResultExport: results.Standing.Document, StartExport: results.Start,
+	sweep := sweepOnce(n.Home)
+	publisher.Sweep = sweep
+	all = afterSweep(sweep, withoutUpload(snapshots.Abandon, withoutChunks(n.Home, running.CheckStopped, all)))
+	return all, View{
+		RPC: local, Draining: running.Draining, ResultExport: results.Standing.Document, StartExport: results.Start, Publisher: publisher,
 	}
 }
 
-// afterSweep lets the first task of a process find a home without the leftovers of
-// a killed one. It waits for a task because only then this process surely is the
-// one that owns the home.
-func afterSweep(dir home.Dir, all []engine.Handler) []engine.Handler {
-	sweep := sync.OnceFunc(func() {
+// sweepOnce removes the leftovers of a killed process from the home, once.
+func sweepOnce(dir home.Dir) func() {
+	return sync.OnceFunc(func() {
 		for _, d := range []string{string(dir), dir.Config(), dir.Gentx(), dir.Data(), dir.Tmp(), dir.KeyringTest()} {
 			// What cannot be removed does no harm: nothing reads it.
 			_ = durable.SweepAll(d)
 		}
 	})
+}
+
+// afterSweep lets the first task of a process find a home without the leftovers of
+// a killed one. It waits for a task because only then this process surely is the
+// one that owns the home.
+func afterSweep(sweep func(), all []engine.Handler) []engine.Handler {
 	for i, h := range all {
 		all[i].Run = func(ctx context.Context, task engine.Task, params json.RawMessage) (any, error) {
 			sweep()

@@ -18,7 +18,8 @@ import (
 
 func TestAll_HasEveryTaskTypeOnceButThoseOfTheGate(t *testing.T) {
 	want := []api.TaskType{
-		api.SnapshotRestore, api.SnapshotUpload, api.SnapshotUploadOnce, api.ConfigureGenesis, api.ConfigApply, api.ConfigPatch, api.ConfigValidate,
+		api.SnapshotRestore, api.SnapshotUpload, api.SnapshotUploadOnce, api.PublishSnapshots, api.ConfigureGenesis, api.ConfigApply, api.ConfigPatch,
+		api.ConfigValidate,
 		api.ConfigReload, api.ConfigureStateSync, api.StopSeid, api.RestartSeid, api.ResetData, api.AwaitCondition,
 		api.GenerateIdentity, api.GenerateGentx, api.ExportGentx, api.AssembleGenesis, api.UploadGenesisArtifacts,
 		api.AssembleAndUploadGenesis, api.ExportGenesis, api.SetGenesisPeers, api.GovVote, api.GovSoftwareUpgrade, api.GovParamChange, api.ResultExport,

@@ -50,3 +50,18 @@ func withoutChunks(dir home.Dir, checkStopped func(context.Context) error, all [
 	}
 	return all
 }
+
+// withoutUpload lets a reset end the upload of what it deletes. It waits for neither the upload
+// nor the bucket.
+func withoutUpload(abandon func(), all []engine.Handler) []engine.Handler {
+	for i, h := range all {
+		if h.Type != api.ResetData {
+			continue
+		}
+		all[i].Run = func(ctx context.Context, task engine.Task, params json.RawMessage) (any, error) {
+			abandon()
+			return h.Run(ctx, task, params)
+		}
+	}
+	return all
+}

@@ -61,6 +61,8 @@ type Config struct {
 	// ConsensusAddress is the address of the consensus key as seid's own container sees it: a
 	// key from a Secret may be mounted there alone. false: nobody has looked from there.
 	ConsensusAddress func() (address string, known bool)
+	// Published is about the snapshots in the bucket; nil when nobody knows.
+	Published func() *api.Published
 	// Version asks the chain binary what it calls itself. It is called until it answers.
 	Version func(context.Context) (string, error)
 	// Draining: a task is about to restart the node.
@@ -112,6 +114,7 @@ func New(cfg Config) *Look {
 	orNothing(&cfg.Configuration)
 	orNothing(&cfg.Draining)
 	orNothing(&cfg.ResultExport)
+	orNothing(&cfg.Published)
 	c := cfg.Clock
 	return &Look{
 		Config: cfg, home: home.Dir(cfg.Home), began: c.Now(), bound: Bound, wait: askWait,
@@ -145,7 +148,7 @@ func (l *Look) Node(ctx context.Context) api.Node {
 		doc.Seid.RestartDue = l.RestartDue(doc.Sync.State == api.SyncInSync)
 	}
 	doc.Upgrade = l.upgrade(ctx, doc)
-	doc.Snapshots = l.finishedSnapshots(ctx, set.SnapshotDir)
+	doc.Snapshots, doc.Published = l.finishedSnapshots(ctx, set.SnapshotDir), l.Published()
 	doc.ResultExport = l.ResultExport()
 	if doc.Sync.State == api.SyncInSync && doc.Home.Stage == api.HomeFirstSync {
 		doc.Home.Stage = l.markSynced(doc)

@@ -22,13 +22,16 @@ const (
 	MetricSnapshotHeight = "sei_node_snapshot_height"
 	MetricUpgradeHeight  = "sei_node_upgrade_height"
 	MetricStarts         = "sei_node_seid_starts_total"
+	// Those of a node that publishes its snapshots.
+	MetricPublishedHeight = "sei_node_published_height"
+	MetricPublishedTime   = "sei_node_published_timestamp_seconds"
 )
 
 // MetricNames lists all of them.
 func MetricNames() []string {
 	return []string{
 		MetricHeight, MetricLag, MetricPeers, MetricBlockAge, MetricSyncState, MetricSyncStalled, MetricDiskSize, MetricDiskFree,
-		MetricHome, MetricSnapshotHeight, MetricUpgradeHeight, MetricStarts,
+		MetricHome, MetricSnapshotHeight, MetricUpgradeHeight, MetricStarts, MetricPublishedHeight, MetricPublishedTime,
 	}
 }
 
@@ -56,6 +59,8 @@ var (
 	descHome      = desc(MetricHome, "What the home takes on its file system, measured every few minutes.")
 	descSnapshot  = desc(MetricSnapshotHeight, "Height of the newest finished state-sync snapshot.")
 	descUpgrade   = desc(MetricUpgradeHeight, "Height of the upgrade that is planned, or that the node has stopped for.", "name")
+	descPublished = desc(MetricPublishedHeight, "Height of the newest snapshot of the node that is in the bucket.")
+	descPublishAt = desc(MetricPublishedTime, "When the newest snapshot of the node was seen to be in the bucket.")
 	descStarts    = desc(MetricStarts, "Starts of seid since the volume was made.")
 )
 
@@ -63,7 +68,7 @@ var (
 func (l *Look) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descHeight, descLag, descPeers, descBlockAge, descSyncState, descStalled, descDiskSize, descDiskFree, descHome, descSnapshot,
-		descUpgrade, descStarts,
+		descUpgrade, descStarts, descPublished, descPublishAt,
 	} {
 		out <- d
 	}
@@ -98,6 +103,10 @@ func (l *Look) Collect(out chan<- prometheus.Metric) {
 	}
 	if len(doc.Snapshots) > 0 {
 		gauge(descSnapshot, float64(doc.Snapshots[0].Height))
+	}
+	if p := doc.Published; p != nil && p.Keep > 0 && p.Time != nil {
+		gauge(descPublished, float64(p.Height))
+		gauge(descPublishAt, float64(p.Time.Unix()))
 	}
 	if doc.Upgrade != nil {
 		gauge(descUpgrade, float64(doc.Upgrade.Height), doc.Upgrade.Name)

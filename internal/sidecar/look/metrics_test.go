@@ -50,6 +50,27 @@ sei_node_upgrade_height{name="v7"} 1000
 	}
 }
 
+func TestMetrics_OfANodeThatPublishes_SayWhatIsInTheBucket(t *testing.T) {
+	at := time.Unix(1700000000, 0)
+	for name, tc := range map[string]struct {
+		published *api.Published
+		want      int
+	}{
+		"an older sidecar": {nil, 0},
+		"nothing yet":      {&api.Published{Keep: 5}, 0},
+		"published":        {&api.Published{Keep: 5, Height: 300, Time: &at}, 1},
+		"turned off":       {&api.Published{Height: 300, Time: &at}, 0},
+	} {
+		l := newSeid(t).look()
+		l.Published = func() *api.Published { return tc.published }
+		for _, metric := range []string{MetricPublishedHeight, MetricPublishedTime} {
+			if got := testutil.CollectAndCount(l, metric); got != tc.want {
+				t.Errorf("%s: %d series of %s, want %d", name, got, metric, tc.want)
+			}
+		}
+	}
+}
+
 func TestMetrics_OfANodeThatDoesNotAnswer_HaveNoHeight(t *testing.T) {
 	s := newSeid(t)
 	s.state = api.Seid{State: api.SeidWaiting}

@@ -36,6 +36,24 @@ type SnapshotUploadOnce struct{}
 // task is deleted.
 type SnapshotUpload struct{}
 
+// PublishSnapshots says whether the node publishes its snapshots by itself from now on. The
+// setting stays on the volume; the task is done as soon as it is written.
+type PublishSnapshots struct {
+	// Keep is how many of the chain's snapshots stay in the bucket; 0 ends publishing.
+	Keep int32 `json:"keep"`
+}
+
+// maxKeep is the bound that the API of the operator has, too.
+const maxKeep = 1000
+
+// Validate checks what can be checked without the node.
+func (p *PublishSnapshots) Validate() error {
+	if p.Keep < 0 || p.Keep > maxKeep {
+		return api.InvalidField("keep", "%d is not between 0 and %d", p.Keep, maxKeep)
+	}
+	return nil
+}
+
 // The outcomes of snapshot-upload-once and why nothing was uploaded.
 const (
 	OutcomeUploaded = "uploaded"

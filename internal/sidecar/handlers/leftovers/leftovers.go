@@ -21,8 +21,10 @@ import (
 const (
 	// RestoredHeight is the height of the snapshot that was restored.
 	RestoredHeight = ".sei-sidecar-snapshot-height"
-	// LastUpload is the snapshot that was uploaded last.
+	// LastUpload is the snapshot that a task uploaded last.
 	LastUpload = ".sei-sidecar-last-upload.json"
+	// LastPublished is the newest snapshot of the node that is in the bucket.
+	LastPublished = ".sei-sidecar-last-published.json"
 	// download is the directory, beside the snapshots, of an archive that is being fetched.
 	download = ".sei-sidecar-download"
 	// UploadScratch is the temporary name beside the snapshots of one that is uploaded.
@@ -30,7 +32,7 @@ const (
 )
 
 // NotesOnData are the names that go with the data.
-var NotesOnData = []string{RestoredHeight, LastUpload}
+var NotesOnData = []string{RestoredHeight, LastUpload, LastPublished}
 
 // Download is where an archive of a snapshot is kept while it is fetched: on the volume of
 // the snapshots, where there has to be room for them anyway.

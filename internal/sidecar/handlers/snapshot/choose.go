@@ -25,24 +25,19 @@ type choice struct {
 	manifest *objectstore.Manifest
 }
 
-// choose finds the newest snapshot at or below the target.
+// choose finds the newest complete snapshot at or below the target.
 func (t *Tasks) choose(ctx context.Context, bucket *objectstore.Bucket, target int64) (choice, error) {
-	var best choice
-	seen := false
-	err := bucket.List(ctx, t.prefix(), func(o objectstore.Object) error {
-		height, ok := heightOf(o.Key)
-		seen = seen || ok
-		if ok && height > best.height && (target == 0 || height <= target) {
-			best = choice{height: height, object: o}
-		}
-		return nil
-	})
+	there, err := t.shelf(ctx, bucket)
+	found := there.newest(target)
+	best := choice{height: found.height, object: found.object}
 	where := bucket.Address(t.prefix())
 	switch {
 	case err != nil:
 		return best, err
-	case !seen:
+	case len(there.archives) == 0:
 		return best, api.Retryable(api.CodeNotFound, fmt.Errorf("no snapshots found in %s", where))
+	case there.newest(0).height == 0:
+		return best, api.Retryable(api.CodeNotFound, fmt.Errorf("no complete snapshot found in %s: their manifests are missing", where))
 	case best.height == 0:
 		return best, api.Retryable(api.CodeNotFound, fmt.Errorf("no snapshot found at or below height %d in %s", target, where))
 	}

@@ -1,13 +1,11 @@
 package snapshot
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
@@ -44,11 +42,14 @@ func hold(snapshots string, heights []int64) (*held, error) {
 
 func (h *held) release() { _ = os.RemoveAll(h.dir) }
 
+// errReset ends an upload whose snapshot is being deleted.
+var errReset = api.Retryable(api.CodePrecondition, errors.New("the node's data was reset while its snapshot was uploaded"))
+
 // check reports whether the links are still there.
 func (h *held) check() error {
 	there, err := durable.Exists(h.dir)
 	if err == nil && !there {
-		err = api.Retryable(api.CodePrecondition, errors.New("the node's data was reset while its snapshot was uploaded"))
+		err = errReset
 	}
 	return err
 }
@@ -110,21 +111,4 @@ func (h *held) linkChunks(snapshots string, e entry) error {
 		h.bytes += info.Size()
 	}
 	return nil
-}
-
-// uploadLock lets one upload run at a time. Unlike a group of the engine it keeps nobody
-// else waiting.
-type uploadLock struct {
-	once  sync.Once
-	token chan struct{}
-}
-
-func (l *uploadLock) hold(ctx context.Context) (release func(), err error) {
-	l.once.Do(func() { l.token = make(chan struct{}, 1) })
-	select {
-	case l.token <- struct{}{}:
-		return func() { <-l.token }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }

@@ -14,8 +14,12 @@ type Metrics struct {
 	lastRun     *prometheus.GaugeVec
 	lastUpload  *prometheus.GaugeVec
 	lastHeight  *prometheus.GaugeVec
+	failures    prometheus.Counter
 	currentTime func() time.Time
 }
+
+// MetricPublishFailures counts the tries to publish a snapshot that have failed.
+const MetricPublishFailures = "sei_node_publish_failures_total"
 
 // NewMetrics makes the metrics and registers them, if there is a registry.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
@@ -29,12 +33,19 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		lastRun:     gauge("last_run_success_timestamp_seconds", "When an upload last ended without an error."),
 		lastUpload:  gauge("last_uploaded_timestamp_seconds", "When a snapshot was last uploaded."),
 		lastHeight:  gauge("last_uploaded_height", "Height of the last uploaded snapshot."),
+		failures:    prometheus.NewCounter(prometheus.CounterOpts{Name: MetricPublishFailures, Help: "Tries to publish a snapshot that have failed."}),
 		currentTime: time.Now,
 	}
 	if registry != nil {
-		registry.MustRegister(m.outcomes, m.lastRun, m.lastUpload, m.lastHeight)
+		registry.MustRegister(m.outcomes, m.lastRun, m.lastUpload, m.lastHeight, m.failures)
 	}
 	return m
+}
+
+func (m *Metrics) publishFailed() {
+	if m != nil {
+		m.failures.Inc()
+	}
 }
 
 func (m *Metrics) uploaded(chain, outcome string, height int64) {

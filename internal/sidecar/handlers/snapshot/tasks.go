@@ -8,9 +8,6 @@ package snapshot
 import (
 	"context"
 	"fmt"
-	"path"
-	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid/config"
@@ -46,9 +43,11 @@ type Tasks struct {
 	RetryPause time.Duration
 	Metrics    *Metrics
 
-	// uploading holds one token for each upload that may run.
-	uploading uploadLock
+	uploading uploading
 }
+
+// Abandon ends the upload that runs, if any: the node's data is about to be deleted.
+func (t *Tasks) Abandon() { t.uploading.abandon(errReset) }
 
 // Handlers are the task types of this package.
 func (t *Tasks) Handlers() []engine.Handler {
@@ -58,24 +57,11 @@ func (t *Tasks) Handlers() []engine.Handler {
 		// least of all reset-data.
 		node.Handler(api.SnapshotUploadOnce, nil, t.uploadOnce),
 		node.Handler(api.SnapshotUpload, nil, t.uploadOften),
+		node.Handler(api.PublishSnapshots, nil, t.set),
 	}
 }
 
 func (t *Tasks) prefix() string { return t.Node.ChainID + "/state-sync/" }
-
-func (t *Tasks) key(height int64) string { return fmt.Sprintf("%s%d.tar.gz", t.prefix(), height) }
-
-var archiveName = regexp.MustCompile(`^([0-9]{1,18})\.tar\.(gz|zst)$`)
-
-// heightOf reads the height from an archive's key.
-func heightOf(key string) (int64, bool) {
-	m := archiveName.FindStringSubmatch(path.Base(key))
-	if m == nil {
-		return 0, false
-	}
-	height, err := strconv.ParseInt(m[1], 10, 64)
-	return height, err == nil
-}
 
 // snapshots is where the node keeps its snapshots, as its configuration has it.
 func (t *Tasks) snapshots() (string, error) {

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,19 +47,8 @@ func (t *Tasks) uploadOnce(ctx context.Context, task engine.Task, _ wire.Snapsho
 // uploadNow makes one upload, bounded in time and counted. The result is handed to note
 // before it is remembered for all later tasks.
 func (t *Tasks) uploadNow(ctx context.Context, task engine.Task, note func(wire.UploadedSnapshot) error) (wire.UploadedSnapshot, error) {
-	timeout := t.UploadTimeout
-	if timeout <= 0 {
-		timeout = DefaultUploadTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	result, err := t.upload(ctx, task)
-	if err == nil && result.Outcome == wire.OutcomeUploaded {
-		err = errors.Join(note(result), t.remember(result.Height))
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = api.Retryable(api.CodeUnavailable, fmt.Errorf("uploading took longer than %s: %w", timeout, err))
-	}
+	result, err := t.upload(ctx, task, note)
+	err = t.explainTimeout(err)
 	if err != nil {
 		t.Metrics.uploaded(t.Node.ChainID, wire.OutcomeError, 0)
 		return wire.UploadedSnapshot{Outcome: wire.OutcomeError}, err
@@ -67,8 +57,17 @@ func (t *Tasks) uploadNow(ctx context.Context, task engine.Task, note func(wire.
 	return result, nil
 }
 
-func (t *Tasks) upload(ctx context.Context, task engine.Task) (wire.UploadedSnapshot, error) {
-	release, err := t.uploading.hold(ctx)
+func (t *Tasks) uploadTimeout() time.Duration { return cmp.Or(t.UploadTimeout, DefaultUploadTimeout) }
+
+func (t *Tasks) explainTimeout(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return api.Retryable(api.CodeUnavailable, fmt.Errorf("uploading took longer than %s: %w", t.uploadTimeout(), err))
+}
+
+func (t *Tasks) upload(ctx context.Context, task engine.Task, note func(wire.UploadedSnapshot) error) (wire.UploadedSnapshot, error) {
+	ctx, release, err := t.uploading.begin(ctx, t.uploadTimeout())
 	if err != nil {
 		return wire.UploadedSnapshot{}, err
 	}
@@ -94,13 +93,19 @@ func (t *Tasks) upload(ctx context.Context, task engine.Task) (wire.UploadedSnap
 		return wire.UploadedSnapshot{}, err
 	}
 	defer func() { _ = bucket.Close() }()
-	manifest, err := t.publish(ctx, task, bucket, held)
+	manifest, err := t.store(ctx, task, bucket, held)
 	if err != nil {
-		return wire.UploadedSnapshot{}, node.BucketError(err)
+		return wire.UploadedSnapshot{}, whyEnded(ctx, node.BucketError(err))
 	}
-	return wire.UploadedSnapshot{
+	done := wire.UploadedSnapshot{
 		Outcome: wire.OutcomeUploaded, Height: held.height, Key: t.key(held.height), SHA256: manifest.SHA256, Bytes: manifest.Size,
-	}, held.check()
+	}
+	return done, t.uploading.note(ctx, func() error {
+		if err := held.check(); err != nil {
+			return err
+		}
+		return errors.Join(note(done), t.remember(done.Height))
+	})
 }
 
 // due are the heights that may be uploaded, newest first, or why there are none. The

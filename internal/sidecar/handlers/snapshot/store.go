@@ -16,28 +16,25 @@ import (
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/objectstore"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/archive"
 )
 
-// publish puts archive, manifest and pointer into the bucket. A manifest that is
+// store puts archive, manifest and pointer into the bucket. A manifest that is
 // there already says that the archive is complete.
-func (t *Tasks) publish(ctx context.Context, task engine.Task, bucket *objectstore.Bucket, held *held) (objectstore.Manifest, error) {
+func (t *Tasks) store(ctx context.Context, task engine.Task, bucket *objectstore.Bucket, held *held) (objectstore.Manifest, error) {
 	key := t.key(held.height)
 	manifest, err := readManifest(ctx, bucket, key)
 	if err != nil {
 		return objectstore.Manifest{}, err
 	}
 	if manifest == nil {
-		fresh, err := t.sendArchive(ctx, task, bucket, held)
+		fresh, err := t.sendArchive(ctx, bucket, held, key, archive.Gzip, task.Progress)
 		if err != nil {
 			return fresh, err
 		}
-		data, err := json.Marshal(fresh)
-		if err != nil {
-			return fresh, fmt.Errorf("encoding the manifest: %w", err)
-		}
-		if err := bucket.Put(ctx, key+objectstore.ManifestSuffix, "application/json", bytes.NewReader(data)); err != nil {
+		if err := sendManifest(ctx, bucket, key, fresh); err != nil {
 			return fresh, err
 		}
 		manifest = &fresh
@@ -47,20 +44,22 @@ func (t *Tasks) publish(ctx context.Context, task engine.Task, bucket *objectsto
 
 // sendArchive packs and uploads at the same time; nothing of the archive is
 // ever on the disk or in memory as a whole.
-func (t *Tasks) sendArchive(ctx context.Context, task engine.Task, bucket *objectstore.Bucket, held *held) (objectstore.Manifest, error) {
+func (t *Tasks) sendArchive(
+	ctx context.Context, bucket *objectstore.Bucket, held *held, key string, how archive.Compression, report func(api.Progress),
+) (objectstore.Manifest, error) {
 	name := strconv.FormatInt(held.height, 10)
 	reader, writer := io.Pipe()
 	packed := make(chan archive.Stats, 1)
 	go func() {
-		stats, err := archive.Pack(ctx, writer, archive.Gzip,
+		stats, err := archive.Pack(ctx, writer, how,
 			archive.Source{Path: filepath.Join(held.dir, name), Name: name},
 			archive.Source{Path: filepath.Join(held.dir, indexName), Name: indexName})
 		writer.CloseWithError(err)
 		packed <- stats
 	}()
-	progress := newMeter("uploading "+t.key(held.height), 0, held.bytes, task.Progress)
+	progress := newMeter("uploading "+key, 0, held.bytes, report)
 	counted := &hashed{src: reader, hash: sha256.New(), at: progress.at}
-	err := bucket.PutLarge(ctx, t.key(held.height), "application/gzip", counted, held.bytes)
+	err := bucket.PutLarge(ctx, key, how.ContentType(), counted, held.bytes)
 	_ = reader.CloseWithError(errors.New("the upload ended"))
 	stats := <-packed
 	if err != nil {
@@ -70,6 +69,15 @@ func (t *Tasks) sendArchive(ctx context.Context, task engine.Task, bucket *objec
 		SHA256: hex.EncodeToString(counted.hash.Sum(nil)), Size: counted.n, UnpackedSize: stats.Bytes, Files: stats.Files,
 		Height: held.height, ChainID: t.Node.ChainID, BlockTime: t.blockTime(ctx, held.height), CreatedAt: time.Now().UTC(),
 	}, nil
+}
+
+// sendManifest says that the archive at a key is complete.
+func sendManifest(ctx context.Context, bucket *objectstore.Bucket, key string, manifest objectstore.Manifest) error {
+	data, err := json.Marshal(manifest)
+	if err != nil {
+		return fmt.Errorf("encoding the manifest: %w", err)
+	}
+	return bucket.Put(ctx, key+objectstore.ManifestSuffix, "application/json", bytes.NewReader(data))
 }
 
 // blockTime is zero when the node cannot tell: it may be stopped, or have deleted the block.
