@@ -29,6 +29,8 @@ const (
 	ConditionOperatorKeyringReady = "OperatorKeyringReady"
 	// ConditionResultsMatch says whether a replayer's blocks agree with those of its canonical node.
 	ConditionResultsMatch = "ResultsMatch"
+	// ConditionSnapshotsPublished says whether the node's snapshots reach the bucket.
+	ConditionSnapshotsPublished = "SnapshotsPublished"
 	// ConditionPaused says whether the object is paused.
 	ConditionPaused = "Paused"
 )
@@ -175,7 +177,17 @@ const (
 	ReasonNoResultBucket = "NoResultBucket"
 	// ReasonCanonicalRPCInvalid: canonicalRpc is no address of an RPC.
 	ReasonCanonicalRPCInvalid = "CanonicalRPCInvalid"
-	// ReasonSidecarTooOld: the sidecar's version does not know what is asked of it.
+)
+
+// Reasons of condition SnapshotsPublished. SidecarTooOld is one of ResultsMatch too.
+const (
+	ReasonPublished = "Published"
+	// ReasonNothingPublished: no snapshot has been published yet.
+	ReasonNothingPublished = "NothingPublished"
+	ReasonPublishFailed    = "PublishFailed"
+	// ReasonNoBucket: the operator's configuration names no bucket for it.
+	ReasonNoBucket = "NoBucket"
+	// ReasonSidecarTooOld: the version of the sidecar does not know what is asked of it.
 	ReasonSidecarTooOld = "SidecarTooOld"
 )
 

@@ -20,7 +20,7 @@ type ArchiveSpec struct {
 }
 
 // ReplayerSpec is a node that replays blocks from a stored snapshot on.
-// +kubebuilder:validation:XValidation:rule="has(self.snapshot.s3)",message="a replayer starts from a stored snapshot: set snapshot.s3.targetHeight"
+// +kubebuilder:validation:XValidation:rule="has(self.snapshot.s3)",message="a replayer starts from a stored snapshot: set snapshot.s3"
 type ReplayerSpec struct {
 	// snapshot is where replay starts; it has to be s3.
 	Snapshot SnapshotSource `json:"snapshot"`

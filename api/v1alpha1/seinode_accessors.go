@@ -49,6 +49,15 @@ func (s *SeiNodeSpec) TendermintSnapshots() *TendermintSnapshotGeneration {
 	return g.Tendermint
 }
 
+// PublishKeep is how many published snapshots stay in the bucket; 0 means that none are published.
+func (s *SeiNodeSpec) PublishKeep() int32 {
+	snapshots := s.TendermintSnapshots()
+	if snapshots == nil || snapshots.Publish == nil {
+		return 0
+	}
+	return cmp.Or(snapshots.Publish.Keep, DefaultPublishKeep)
+}
+
 // SigningKeySecret is the name of the consensus key's Secret; empty means none.
 func (s *SeiNodeSpec) SigningKeySecret() string {
 	if s.Validator == nil || s.Validator.SigningKey == nil {

@@ -78,6 +78,10 @@ type SeiNodeStatus struct {
 	// is reserved for this node.
 	// +optional
 	ConsensusAddress string `json:"consensusAddress,omitempty"`
+	// lastPublished is the newest snapshot of this node that is in the snapshot
+	// bucket.
+	// +optional
+	LastPublished *PublishedSnapshot `json:"lastPublished,omitempty"`
 	// endpoint lists the addresses the node serves inside the cluster.
 	// +optional
 	Endpoint *NodeEndpoint `json:"endpoint,omitempty"`
@@ -86,6 +90,14 @@ type SeiNodeStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// PublishedSnapshot is a snapshot in the snapshot bucket.
+type PublishedSnapshot struct {
+	// height of the snapshot's block.
+	Height int64 `json:"height"`
+	// time when the snapshot was seen to be in the bucket.
+	Time metav1.Time `json:"time"`
 }
 
 // ObjectIdentity is an object's name and UID.

@@ -2,7 +2,7 @@ package v1alpha1
 
 // SnapshotSource says where a new node gets its first state from.
 // +kubebuilder:validation:XValidation:rule="has(self.s3) != has(self.stateSync)",message="a snapshot is exactly one of s3 and stateSync: remove one, or set one"
-// +kubebuilder:validation:XValidation:rule="!has(self.bootstrapImage) || has(self.s3)",message="bootstrapImage needs s3 with a targetHeight: it replays from a stored snapshot to that height"
+// +kubebuilder:validation:XValidation:rule="!has(self.bootstrapImage) || (has(self.s3) && has(self.s3.targetHeight))",message="bootstrapImage needs s3 with a targetHeight: it replays from a stored snapshot to that height"
 type SnapshotSource struct {
 	// s3 restores a snapshot from the snapshot bucket of the operator's
 	// configuration, whatever the provider of that bucket.
@@ -42,10 +42,12 @@ type HostPort string
 
 // S3Snapshot picks a snapshot from the snapshot bucket.
 type S3Snapshot struct {
-	// targetHeight: the highest snapshot at or below it is restored. With a
-	// bootstrapImage the Job runs up to exactly this height.
+	// targetHeight: the highest complete snapshot at or below it is restored, and
+	// without it the newest. With a bootstrapImage it is required, and the Job
+	// runs up to exactly this height.
 	// +kubebuilder:validation:Minimum=1
-	TargetHeight int64 `json:"targetHeight"`
+	// +optional
+	TargetHeight int64 `json:"targetHeight,omitempty"`
 }
 
 // StateSyncSnapshot asks for state sync. It has no fields.
@@ -60,16 +62,29 @@ type SnapshotGeneration struct {
 }
 
 // TendermintSnapshotGeneration configures state sync snapshots.
-// +kubebuilder:validation:XValidation:rule="!has(self.publish) || self.keepRecent >= 2",message="publish needs keepRecent of at least 2: the newest snapshot may still be in the making, the one before it is uploaded"
+// +kubebuilder:validation:XValidation:rule="!has(self.publish) || self.keepRecent >= 2",message="publish needs keepRecent of at least 2: a snapshot has to stay on the volume until its upload begins, while seid makes the next one"
 type TendermintSnapshotGeneration struct {
 	// keepRecent is how many snapshots stay on the volume.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	KeepRecent int32 `json:"keepRecent"`
-	// publish marks the node's snapshots for upload to the snapshot bucket.
+	// publish uploads every snapshot that the node finishes while it is in sync
+	// to the snapshot bucket of the operator's configuration.
 	// +optional
 	Publish *SnapshotPublish `json:"publish,omitempty"`
 }
 
-// SnapshotPublish asks for uploads. It has no fields.
-type SnapshotPublish struct{}
+// DefaultPublishKeep is the default of publish.keep.
+const DefaultPublishKeep = 5
+
+// SnapshotPublish says how snapshots are published.
+type SnapshotPublish struct {
+	// keep is how many published snapshots of the chain stay in the bucket. Older
+	// ones are deleted, whichever node has published them; what other programs put
+	// there is left alone.
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Keep int32 `json:"keep,omitempty"`
+}

@@ -47,7 +47,8 @@ var Fields = map[string]Class{
 	"fullNode.snapshot":  Live,
 	"replayer.snapshot":  Live,
 	"validator.snapshot": Live,
-	// Publishing puts a label on the pod.
+	// Publishing puts a label on the pod. A change of publish.keep alone goes by a rollout too,
+	// which disturbs no node.
 	"fullNode.snapshotGeneration": Restart,
 	"archive.snapshotGeneration":  Restart,
 	"replayer.resultExport":       Live,

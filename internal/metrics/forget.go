@@ -10,7 +10,7 @@ import (
 
 // perObject names the gauges that have series per object of a kind.
 var perObject = map[string][]string{
-	seiv1.KindSeiNode:           {NameNodePhase, NameNodeReady, NameSidecarReady, NameKeyReserved, NameResultsDiverged},
+	seiv1.KindSeiNode:           {NameNodePhase, NameNodeReady, NameSidecarReady, NameKeyReserved, NameResultsDiverged, NameSnapshotsPublished},
 	seiv1.KindSeiNodeDeployment: {NameFleetPhase, NameFleetNodes, NameFleetStalled, NameFleetRolloutFailed},
 	seiv1.KindSeiNodeTask:       {NameNodeTaskPhase},
 }

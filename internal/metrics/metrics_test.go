@@ -69,7 +69,9 @@ func touchEverything(m *metrics.Metrics, name string) {
 	after.Status.Plan = &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "NewNode", StartedAt: at(0)}
 	after.Status.Plan.Tasks = []seiv1.PlannedTask{{Type: "mark-ready", Status: seiv1.TaskRunning, StartedAt: at(60)}}
 	after.Status.LastPlan = &seiv1.PlanSummary{ID: "p0", Reason: "NewNode", Outcome: seiv1.OutcomeFailed}
-	for _, condition := range []string{seiv1.ConditionSidecarReady, seiv1.ConditionInSync, seiv1.ConditionResultsMatch} {
+	for _, condition := range []string{
+		seiv1.ConditionSidecarReady, seiv1.ConditionInSync, seiv1.ConditionResultsMatch, seiv1.ConditionSnapshotsPublished,
+	} {
 		after.Status.Conditions = append(after.Status.Conditions,
 			metav1.Condition{Type: condition, Status: metav1.ConditionFalse, LastTransitionTime: *at(0)})
 	}

@@ -18,6 +18,8 @@ const (
 	NamePhaseDuration           = "seinode_phase_duration_seconds"
 	NameKeyReserved             = "seinode_consensus_key_reserved"
 	NameResultsDiverged         = "seinode_results_diverged"
+	NameSnapshotsPublished      = "seinode_snapshots_published"
+	NamePublishedAge            = "seinode_snapshot_published_age_seconds"
 	NameFleetNodes              = "seinodedeployment_nodes"
 	NameFleetPhase              = "seinodedeployment_phase"
 	NameFleetTransitions        = "seinodedeployment_phase_transitions_total"
@@ -155,6 +157,14 @@ func ofNodes() []Declaration {
 			Name: NameResultsDiverged, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help:  "Whether a block of a replayer differs from that of its canonical node (1) or none does (0).",
 			Notes: "There is no series while nobody knows: the spec asks for no comparison, nothing is compared, or the node is paused.",
+		}, {
+			Name: NameSnapshotsPublished, Type: Gauge, Labels: []string{labelNamespace, labelName},
+			Help:  "Whether the snapshots of a running node reach the bucket (1) or not (0).",
+			Notes: "Only nodes whose spec asks for it have a series.",
+		}, {
+			Name: NamePublishedAge, Type: Gauge, Labels: []string{labelNamespace, labelName}, Age: true,
+			Help:  "How long ago a snapshot of a running node was last seen to reach the bucket.",
+			Notes: "Only nodes whose spec asks for it have a series. Before the first it counts from when publishing was asked for.",
 		},
 	}
 }

@@ -21,6 +21,7 @@ func (m *Metrics) NodeObserved(before, after *seiv1.SeiNode) {
 		since: before.Status.PhaseTransitionTime, until: after.Status.PhaseTransitionTime,
 	})
 	m.nodeConditions(key, after)
+	m.nodePublished(key, after)
 	m.nodeKey(after)
 	m.nodeResults(after)
 	m.nodePlan(key, after)
@@ -30,7 +31,9 @@ func (m *Metrics) NodeObserved(before, after *seiv1.SeiNode) {
 // nodeConditions sets what means something only while the node is meant to run.
 func (m *Metrics) nodeConditions(key objectKey, node *seiv1.SeiNode) {
 	expected := node.Status.Phase == seiv1.NodeRunning && !node.Spec.Paused
-	for name, conditionType := range map[string]string{NameSidecarReady: seiv1.ConditionSidecarReady, NameNodeReady: seiv1.ConditionInSync} {
+	for name, conditionType := range map[string]string{
+		NameSidecarReady: seiv1.ConditionSidecarReady, NameNodeReady: seiv1.ConditionInSync, NameSnapshotsPublished: seiv1.ConditionSnapshotsPublished,
+	} {
 		condition := conditions.Get(node.Status.Conditions, conditionType)
 		if !expected || condition == nil || condition.Reason == seiv1.ReasonNotApplicable {
 			m.gauges[name].DeleteLabelValues(node.Namespace, node.Name)
@@ -50,6 +53,20 @@ func (m *Metrics) nodeConditions(key objectKey, node *seiv1.SeiNode) {
 func neverInSync(node *seiv1.SeiNode) bool {
 	ready, running := conditions.Get(node.Status.Conditions, seiv1.ConditionInSync), node.Status.PhaseTransitionTime
 	return ready != nil && running != nil && ready.Status != metav1.ConditionTrue && !ready.LastTransitionTime.After(running.Time)
+}
+
+// nodePublished tells how old the newest published snapshot of a node is that is meant to publish.
+func (m *Metrics) nodePublished(key objectKey, node *seiv1.SeiNode) {
+	condition := conditions.Get(node.Status.Conditions, seiv1.ConditionSnapshotsPublished)
+	if node.Status.Phase != seiv1.NodeRunning || node.Spec.Paused || condition == nil || condition.Reason == seiv1.ReasonNotApplicable {
+		m.ages[NamePublishedAge].unset(key)
+		return
+	}
+	since := &condition.LastTransitionTime
+	if last := node.Status.LastPublished; last != nil {
+		since = &last.Time
+	}
+	m.ages[NamePublishedAge].since(key, since, node.Namespace, node.Name)
 }
 
 func (m *Metrics) nodeKey(node *seiv1.SeiNode) {

@@ -43,6 +43,41 @@ func TestNodeObserved_FirstSight_HasNoDuration(t *testing.T) {
 	expect(t, registry, metrics.NamePhaseDuration)
 }
 
+func TestNodeObserved_Publishing_HasAVerdictAndAnAge(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		status metav1.ConditionStatus
+		last   *seiv1.PublishedSnapshot
+		paused bool
+		flag   string
+		age    string
+	}{
+		"published":     {seiv1.ReasonPublished, "True", &seiv1.PublishedSnapshot{Height: 7, Time: *at(3000)}, false, "1", "600"},
+		"failing":       {seiv1.ReasonPublishFailed, "False", &seiv1.PublishedSnapshot{Height: 7, Time: *at(3000)}, false, "0", "600"},
+		"nothing yet":   {seiv1.ReasonNothingPublished, "False", nil, false, "0", "3500"},
+		"not asked for": {seiv1.ReasonNotApplicable, "False", nil, false, "", ""},
+		"paused":        {seiv1.ReasonPublished, "True", nil, true, "", ""},
+	} {
+		m, registry := newMetrics(t)
+		n := node("rpc-0")
+		n.Spec.Paused, n.Status.Phase, n.Status.LastPublished = c.paused, seiv1.NodeRunning, c.last
+		n.Status.Conditions = []metav1.Condition{{Type: seiv1.ConditionSnapshotsPublished, Status: c.status, Reason: c.reason, LastTransitionTime: *at(100)}}
+		m.NodeObserved(n, n)
+		series := func(metric, value string) []string {
+			if value == "" {
+				return nil
+			}
+			return []string{metric + `{name="rpc-0",namespace="sei"} ` + value}
+		}
+		t.Run(name, func(t *testing.T) {
+			expect(t, registry, metrics.NameSnapshotsPublished, series(metrics.NameSnapshotsPublished, c.flag)...)
+			expect(t, registry, metrics.NamePublishedAge, series(metrics.NamePublishedAge, c.age)...)
+			m.Forget(seiv1.KindSeiNode, "sei", "rpc-0")
+			expect(t, registry, metrics.NamePublishedAge)
+		})
+	}
+}
+
 // B6.
 func TestNodeObserved_SidecarGauge(t *testing.T) {
 	cases := []struct {

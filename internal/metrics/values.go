@@ -44,6 +44,7 @@ var (
 		domain.StepAwaitGenesis, domain.StepSnapshotRestore, domain.StepConfigureGenesis, domain.StepConfigApply,
 		domain.StepConfigValidate, domain.StepConfigureStateSync, domain.StepMarkReady, domain.StepRestartSeid,
 		domain.StepGenerateIdentity, domain.StepGenerateGentx, domain.StepSetGenesisPeers, domain.StepSetResultExport,
+		domain.StepPublishSnapshots,
 		fleet.TaskCollectGentxs, fleet.TaskAssembleGenesis, fleet.TaskPublishGenesis, fleet.TaskStoreGenesis,
 		fleet.TaskRestoreGenesis, other,
 	}

@@ -19,6 +19,7 @@ func (r *report) conditions() {
 	r.sidecarReady()
 	r.inputs()
 	r.resultsMatch()
+	r.snapshotsPublished()
 	r.readiness()
 	r.progressing()
 }

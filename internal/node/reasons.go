@@ -24,6 +24,7 @@ const (
 	ReasonBootstrapObsolete  = "BootstrapObsolete"
 	ReasonHomeEmpty          = "HomeEmpty"
 	ReasonResultExport       = "ResultExportChanged"
+	ReasonPublishingChanged  = "PublishingChanged"
 )
 
 // Reasons lists every reason of a plan.
@@ -31,7 +32,7 @@ func Reasons() []string {
 	return []string{
 		ReasonNewNode, ReasonRetryAfterFailure, ReasonImageChanged, ReasonSidecarChanged, ReasonPodTemplateChanged, ReasonRestartRequested,
 		ReasonPodOutdated, ReasonConfigChanged, ReasonPeersChanged, ReasonConfigUnvalidated, ReasonRestartDue, ReasonSidecarNotReady,
-		ReasonBootstrapObsolete, ReasonHomeEmpty, ReasonResultExport,
+		ReasonBootstrapObsolete, ReasonHomeEmpty, ReasonResultExport, ReasonPublishingChanged,
 	}
 }
 
@@ -51,10 +52,10 @@ func IsUpdate(reason string) bool {
 }
 
 // IsReconfiguration reports whether a plan with this reason brings the configuration of a running
-// node into force and leaves its pod alone.
+// node, or of its sidecar, into force and leaves its pod alone.
 func IsReconfiguration(reason string) bool {
 	switch reason {
-	case ReasonConfigChanged, ReasonPeersChanged, ReasonConfigUnvalidated, ReasonRestartDue:
+	case ReasonConfigChanged, ReasonPeersChanged, ReasonConfigUnvalidated, ReasonRestartDue, ReasonPublishingChanged:
 		return true
 	default:
 		return false
@@ -108,6 +109,8 @@ func stepReason(in *Input, m Missing) string {
 		return ReasonBootstrapObsolete
 	case StepSetResultExport:
 		return ReasonResultExport
+	case StepPublishSnapshots:
+		return ReasonPublishingChanged
 	default:
 		return ReasonSidecarNotReady
 	}

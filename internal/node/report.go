@@ -100,6 +100,9 @@ func (r *report) facts() {
 	if d := r.Facts.Document; d != nil && d.Home.NodeID != "" {
 		status.NodeID = d.Home.NodeID
 	}
+	if d := r.Facts.Document; d != nil && d.Published != nil && d.Published.Time != nil {
+		status.LastPublished = &v1alpha1.PublishedSnapshot{Height: d.Published.Height, Time: *seconds(*d.Published.Time)}
+	}
 	// A pod whose sidecar runs has both images on its node; before that it only tries to.
 	if pod := r.Pod; pod != nil && pod.SidecarRuns && r.SidecarRuns && !pod.Bootstrap {
 		status.CurrentImage = pod.Build.Image

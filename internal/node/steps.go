@@ -1,6 +1,9 @@
 package node
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // The steps of a node's plans. They are part of what users see.
 const (
@@ -28,6 +31,7 @@ const (
 	StepGenerateGentx           = "generate-gentx"
 	StepSetGenesisPeers         = "set-genesis-peers"
 	StepSetResultExport         = "set-result-export"
+	StepPublishSnapshots        = "publish-snapshots"
 )
 
 // step is one result that a node can be missing.
@@ -95,6 +99,7 @@ var steps = []step{
 	},
 	{name: StepRestartSeid, asked: always, missing: restartDue, needs: []string{StepConfigValidate}},
 	{name: StepSetResultExport, asked: func(t *Target) bool { return t.ResultExport.Problem == "" }, missing: resultExportMissing},
+	{name: StepPublishSnapshots, asked: always, missing: publishingDiffers},
 }
 
 func always(*Target) bool { return true }
@@ -232,4 +237,16 @@ func restartDue(f *Facts, _ *Target) string {
 		return "seid runs with an older configuration"
 	}
 	return ""
+}
+
+// publishingDiffers leaves a node alone that is not up yet: it has nothing to publish, and
+// nothing about publishing may keep it from coming up.
+func publishingDiffers(f *Facts, t *Target) string {
+	if !f.Initialized || f.Document == nil || f.Document.Published == nil || f.Document.Published.Keep == t.PublishKeep {
+		return ""
+	}
+	if t.PublishKeep == 0 {
+		return "the node publishes its snapshots, and the spec does not ask for it"
+	}
+	return fmt.Sprintf("the node shall publish its snapshots and keep %d in the bucket", t.PublishKeep)
 }

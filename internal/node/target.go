@@ -34,6 +34,10 @@ type Target struct {
 	Ceremony bool
 	// ResultExport is the export of results that shall run.
 	ResultExport ResultExport
+	// PublishKeep is how many published snapshots stay in the bucket; 0: none are published.
+	PublishKeep int32
+	// NoSnapshotBucket: there is no bucket to publish to.
+	NoSnapshotBucket bool
 }
 
 // ResultExport is an export of results: every block is compared with that of another node.

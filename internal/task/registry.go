@@ -50,5 +50,6 @@ func Registry() plan.Registry[*Env] {
 		domain.StepSetGenesisPeers:    def(onSidecar(api.SetGenesisPeers, genesisPeersParams), podTimeout, 10),
 		domain.StepRestartSeid:        def(restartSeid, podTimeout, 3),
 		domain.StepSetResultExport:    def(onSidecar(api.SetResultExport, resultExportParams), podTimeout, 3),
+		domain.StepPublishSnapshots:   def(publishSnapshots, podTimeout, 3),
 	}
 }

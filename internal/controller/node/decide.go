@@ -31,6 +31,7 @@ func (s *scope) renderTarget() domain.Target {
 		What: describe(spec), Restart: s.node.Annotations[v1alpha1.AnnotationRestart], Paused: spec.Paused,
 		Retry:      retry != "" && retry != s.node.Status.RetriedFor,
 		SigningKey: spec.SigningKeySecret() != "", NodeKey: spec.NodeKeySecret() != "", Keyring: spec.OperatorKeyringSecret() != nil,
+		PublishKeep: spec.PublishKeep(), NoSnapshotBucket: s.input.Platform.Buckets.Snapshot == "",
 		Signs: spec.Signs(), Ceremony: spec.Validator != nil && spec.Validator.GenesisCeremony != nil,
 	}
 	t.Image, t.Generation, t.PreparationHash = spec.Image, s.node.Generation, render.PreparationHash(s.node)

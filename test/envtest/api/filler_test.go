@@ -164,7 +164,7 @@ func fillReplayer(r *v1.ReplayerSpec, c randfill.Continue) {
 func fillGeneration(g *v1.SnapshotGeneration, c randfill.Continue) {
 	g.Tendermint = &v1.TendermintSnapshotGeneration{KeepRecent: c.Int31n(100) + 2}
 	if c.Bool() {
-		g.Tendermint.Publish = &v1.SnapshotPublish{}
+		g.Tendermint.Publish = &v1.SnapshotPublish{Keep: c.Int31n(100) + 1}
 	}
 }
 

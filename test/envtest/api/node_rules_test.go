@@ -279,7 +279,7 @@ func snapshotRules() []rule {
 	var rules []rule
 	for _, mode := range []string{"fullNode", "validator", "replayer"} {
 		of := func(snapshot string) string { return node(mode+": {snapshot: {"+snapshot+"}}", onePeer) }
-		accepted := specs(of("s3: {targetHeight: 5}, bootstrapImage: seid:v5"))
+		accepted := specs(of("s3: {targetHeight: 5}, bootstrapImage: seid:v5"), of("s3: {}"))
 		if mode != "replayer" {
 			accepted = append(accepted, specs(of("stateSync: {}, rpcServers: [\"a:1\", \"https://b.example/sei\"], trustPeriod: 168h"))...)
 		}
@@ -290,7 +290,7 @@ func snapshotRules() []rule {
 		}, rule{
 			kind: "SeiNode", path: "spec." + mode + ".snapshot", message: "bootstrapImage needs s3",
 			accepted: specs(of("s3: {targetHeight: 5}, bootstrapImage: seid:v5")),
-			rejected: specs(of("stateSync: {}, bootstrapImage: seid:v5")),
+			rejected: specs(of("stateSync: {}, bootstrapImage: seid:v5"), of("s3: {}, bootstrapImage: seid:v5")),
 		})
 	}
 	for _, mode := range []string{"fullNode", "archive"} {
@@ -301,7 +301,7 @@ func snapshotRules() []rule {
 			rejected: specs(of("")),
 		}, rule{
 			kind: "SeiNode", path: "spec." + mode + ".snapshotGeneration.tendermint", message: "publish needs keepRecent of at least 2",
-			accepted: specs(of("tendermint: {keepRecent: 2, publish: {}}"), of("tendermint: {keepRecent: 1}")),
+			accepted: specs(of("tendermint: {keepRecent: 2, publish: {}}"), of("tendermint: {keepRecent: 2, publish: {keep: 1}}"), of("tendermint: {keepRecent: 1}")),
 			rejected: specs(of("tendermint: {keepRecent: 1, publish: {}}")),
 		})
 	}

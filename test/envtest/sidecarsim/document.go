@@ -50,6 +50,9 @@ func (p *process) document(context.Context) api.Node {
 	if export := m.home(p.volume).export; export != nil && doc.APILevel >= api.LevelResultExport {
 		doc.ResultExport = new(*export)
 	}
+	if doc.APILevel >= api.LevelPublish {
+		doc.Published = &api.Published{Keep: m.home(p.volume).publish}
+	}
 	for _, a := range m.amends {
 		if a.node == "" || a.node == p.node {
 			a.change(&doc)

@@ -29,6 +29,7 @@ var effects = map[api.TaskType]effect{
 	api.ConfigureStateSync: decoded(configureStateSync),
 	api.SetGenesisPeers:    decoded(setGenesisPeers),
 	api.SnapshotRestore:    decoded(restoreSnapshot),
+	api.PublishSnapshots:   decoded(publishSnapshots),
 	api.ResetData:          decoded(resetData),
 	api.SetResultExport:    decoded(setResultExport),
 	api.StopSeid:           decoded(stopSeid),
@@ -118,6 +119,11 @@ func restoreSnapshot(m *model, p *process, params wire.SnapshotRestore) (any, er
 		h.restored = append(h.restored, params.TargetHeight)
 	}
 	return wire.RestoredSnapshot{Height: params.TargetHeight, Verified: true}, nil
+}
+
+func publishSnapshots(m *model, p *process, params wire.PublishSnapshots) (any, error) {
+	m.home(p.volume).publish = params.Keep
+	return nil, nil
 }
 
 // resetData empties the data: the node has to sync anew.

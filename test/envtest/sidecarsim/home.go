@@ -40,10 +40,12 @@ type home struct {
 
 	stateSync bool
 	restored  []int64
-	started   bool
-	synced    bool
-	starts    int
-	lastExit  *api.Exit
+	// publish is what publish-snapshots was given last.
+	publish  int32
+	started  bool
+	synced   bool
+	starts   int
+	lastExit *api.Exit
 	// restarts are the starts that restart-seid tasks were to end, by task.
 	restarts map[string]int
 	// export is the standing export; nil when there is none.

@@ -16,6 +16,7 @@ var since = map[api.TaskType]map[string]int{
 	api.ConfigApply:              {"configHash": api.LevelNode},
 	api.SetResultExport:          {"export": api.LevelResultExport, "hash": api.LevelResultExport},
 	api.MarkReady:                {"expect": api.LevelNode, "permission": api.LevelNode},
+	api.PublishSnapshots:         {"keep": api.LevelPublish},
 	api.RestartSeid:              {"farewell": api.LevelFarewell, "configHash": api.LevelNode},
 }
 
