@@ -35,6 +35,7 @@ type publication struct {
 	nodeID string
 	keep   int
 	now    func() time.Time
+	pace   *pace
 	bucket *objectstore.Bucket
 }
 
@@ -96,7 +97,7 @@ func (u *publication) upload(ctx context.Context, height int64) (came, error) {
 		return cameLater, nil // seid has deleted it meanwhile; there is a newer one
 	}
 	key := u.tasks.publishedKey(height, u.node())
-	manifest, err := u.tasks.sendArchive(ctx, u.bucket, held, key, archive.Zstd, func(api.Progress) {})
+	manifest, err := u.tasks.sendArchive(ctx, u.bucket, held, key, archive.Zstd, func(api.Progress) { u.pace.keep(ctx) })
 	if err != nil {
 		return 0, err
 	}

@@ -130,7 +130,7 @@ func (p *Publisher) publishNewest(ctx context.Context, keep int32) (tried bool, 
 	if len(doc.Home.NodeID) < shortID {
 		return true, fmt.Errorf("the node's id %q cannot be used", doc.Home.NodeID)
 	}
-	u := &publication{tasks: p.Tasks, nodeID: doc.Home.NodeID, keep: int(keep), now: p.Clock.Now}
+	u := &publication{tasks: p.Tasks, nodeID: doc.Home.NodeID, keep: int(keep), now: p.Clock.Now, pace: &pace{look: p.Look, clock: p.Clock, last: p.Clock.Now()}}
 	came, err := u.run(ctx, newest, isNew)
 	if err != nil {
 		return true, err

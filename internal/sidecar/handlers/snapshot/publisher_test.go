@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func keys(tb testing.TB, bucket string) []string {
 
 // archives are the names of complete archives of a node.
 func archives(short string, heights ...int) []string {
-	var names []string
+	names := make([]string, 0, 2*len(heights))
 	for _, h := range heights {
 		name := fmt.Sprintf("%d-%s.tar.zst", h, short)
 		names = append(names, name, name+objectstore.ManifestSuffix)
@@ -300,8 +301,6 @@ type crashBucket struct {
 	dead *bool
 }
 
-type killed struct{}
-
 var errDead = errors.New("the process is dead")
 
 func (b *crashBucket) call(op, key string, do func() error) error {
@@ -311,12 +310,12 @@ func (b *crashBucket) call(op, key string, do func() error) error {
 		return errDead // what is deferred does not happen when a process is killed
 	case chosen && !b.after:
 		*b.dead = true
-		panic(killed{})
+		runtime.Goexit()
 	}
 	err := do()
 	if chosen {
 		*b.dead = true
-		panic(killed{})
+		runtime.Goexit()
 	}
 	return err
 }
@@ -350,20 +349,15 @@ func through(b *crashBucket) (undo func()) {
 	return func() { objectstore.Register(open) }
 }
 
-// killedRound is a round in a process that is killed. It reports whether it was.
-func killedRound(t *testing.T, p *publishing) (died bool) {
+// killedRound is a round in a process that is killed.
+func killedRound(t *testing.T, p *publishing) {
 	t.Helper()
-	defer func() {
-		switch r := recover(); r {
-		case nil:
-		case any(killed{}):
-			died = true
-		default:
-			panic(r)
-		}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.Round(t.Context())
 	}()
-	p.Round(t.Context())
-	return false
+	<-ended
 }
 
 func TestPublisher_KilledAnywhere_TheNextProcessPublishesAndLeavesNoRubbish(t *testing.T) {
@@ -388,12 +382,13 @@ func killedAt(t *testing.T, at *crashBucket) {
 	}
 	p.finish(t, 300)
 	undo := through(at)
-	died := killedRound(t, p)
+	killedRound(t, p)
 	undo()
-	if !died {
+	if !*at.dead {
 		t.Fatal("the call was never made")
 	}
-	// What a killed process leaves of its links.
+	// What a killed process leaves of its links, and in a bucket that is a directory.
+	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300-"+shortA+".tar.zst.18e85d52.tmp"), "half an archive")
 	writeFile(t, filepath.Join(p.home.Data(), ".sei-tmp-upload-1", "300", "1", "0"), "chunk")
 	p.restart("file://" + bucket)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -436,6 +431,45 @@ func TestPublisher_TurnedOffMeanwhile_EndsTheUpload(t *testing.T) {
 	wantKeys(t, bucket, nil)
 	if got := p.document(t); got.Keep != 0 || got.Height != 0 || got.Error != "" {
 		t.Errorf("document = %+v", got)
+	}
+}
+
+// The upload of a node that falls behind stands still until the node has caught up.
+func TestPublisher_NodeFallsBehindMeanwhile_TheUploadStandsStill(t *testing.T) {
+	bucket := t.TempDir()
+	p := newPublishing(t, bucket, idA)
+	p.finish(t, 100)
+	states := []api.SyncState{api.SyncInSync, api.SyncCatchingUp, api.SyncBehind, api.SyncInSync}
+	looks := 0
+	p.Look = func(ctx context.Context) api.Node {
+		doc := p.look(ctx)
+		doc.Sync.State = states[min(looks, len(states)-1)]
+		looks++
+		return doc
+	}
+	defer through(&crashBucket{meet: func(context.Context) { p.clock.Step(time.Minute) }})()
+	ended := make(chan struct{})
+	go func() {
+		p.Round(t.Context())
+		close(ended)
+	}()
+	for range 2 { // one pause for each state that is not in sync
+		for !p.clock.HasWaiters() {
+			select {
+			case <-ended:
+				t.Fatal("the upload went on")
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if got := keys(t, bucket); slices.Contains(got, archives(shortA, 100)[0]) {
+			t.Errorf("the bucket has %v", got)
+		}
+		p.clock.Step(time.Minute)
+	}
+	<-ended
+	wantKeys(t, bucket, archives(shortA, 100))
+	if looks != len(states) {
+		t.Errorf("looked %d times, want %d", looks, len(states))
 	}
 }
 

@@ -28,7 +28,7 @@ type stored struct {
 // manifest last; other programs may write none at all.
 func (s stored) complete() bool { return s.manifest || s.node == "" }
 
-// claim is the announcement of a node that it is uploading a snapshot.
+// claim is the announcement of a node that it is uploading a snapshot, or a trace of that.
 type claim struct {
 	height int64
 	node   string
@@ -39,6 +39,8 @@ type claim struct {
 type shelf struct {
 	archives []stored
 	claims   []claim
+	// parts are archives that are being written to a bucket that is a directory.
+	parts []claim
 }
 
 // shortID is how much of a node's id is in the names of what it publishes.
@@ -47,6 +49,7 @@ const shortID = 12
 var (
 	archiveName = regexp.MustCompile(`^([0-9]{1,18})(?:-([0-9a-f]{12}))?\.tar\.(?:gz|zst)$`)
 	claimName   = regexp.MustCompile(`^([0-9]{1,18})-([0-9a-f]{12})\.claim$`)
+	partName    = regexp.MustCompile(`^([0-9]{1,18})-([0-9a-f]{12})\.tar\.zst\..*\.tmp$`)
 )
 
 // key is the archive that a task uploads. latest.txt and the public sidecar know it by its
@@ -77,6 +80,8 @@ func (t *Tasks) shelf(ctx context.Context, bucket *objectstore.Bucket) (shelf, e
 			s.archives = append(s.archives, stored{height: height, node: node, object: o})
 		} else if height, node, ok := parseName(claimName, name); ok {
 			s.claims = append(s.claims, claim{height: height, node: node, object: o})
+		} else if height, node, ok := parseName(partName, name); ok {
+			s.parts = append(s.parts, claim{height: height, node: node, object: o})
 		}
 		return nil
 	})

@@ -93,7 +93,7 @@ func (s shelf) leftovers(node string, now time.Time) []string {
 			keys = append(keys, a.object.Key)
 		}
 	}
-	for _, c := range s.claims {
+	for _, c := range slices.Concat(s.claims, s.parts) {
 		if isLeft(c.node, c.object) {
 			keys = append(keys, c.object.Key)
 		}
