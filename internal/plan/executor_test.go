@@ -261,6 +261,20 @@ func TestNew_TwicePlansShareNoID(t *testing.T) {
 	}
 }
 
+// A plan whose id is given has the same task ids whoever makes it, and one deadline for all.
+func TestNew_GivenIDAndDeadline_AreTheTasks(t *testing.T) {
+	spec := plan.Spec{ID: "task-uid", Tasks: []string{"a", "b"}, Deadline: start.Add(time.Hour)}
+	one, two := plan.New(spec, start), plan.New(spec, start.Add(time.Minute))
+	for i := range one.Tasks {
+		if one.Tasks[i].ID != two.Tasks[i].ID || !one.Tasks[i].Deadline.Time.Equal(start.Add(time.Hour)) {
+			t.Errorf("tasks %+v and %+v", one.Tasks[i], two.Tasks[i])
+		}
+	}
+	if one.ID != "task-uid" || one.Tasks[0].ID == one.Tasks[1].ID {
+		t.Errorf("plan %+v", one)
+	}
+}
+
 func TestSummarize_KeepsTheFailure(t *testing.T) {
 	r := newRig(t, map[string][]plan.Outcome{"a": {plan.Terminal("Bad", errors.New("boom"))}}, "a")
 	r.advance(t)

@@ -70,6 +70,22 @@ func TestRun_SubmitsOnlyWhatTheSidecarDoesNotKnow(t *testing.T) {
 	}
 }
 
+// A task that failed is run again under its id only where that is asked for, and a running or
+// completed one never.
+func TestRun_Again_OnlyWhatFailed(t *testing.T) {
+	for status, want := range map[api.TaskStatus]bool{api.TaskFailed: true, api.TaskRunning: false, api.TaskCompleted: false} {
+		for _, again := range []bool{true, false} {
+			s := &recording{known: map[string]api.TaskResult{"id": {Status: status}}}
+			call := sidecartask.Task{
+				ID: "id", Type: api.GovVote, Params: func() (any, error) { return nil, nil }, Again: func(api.TaskResult) bool { return again },
+			}
+			if _, submitted, err := call.Run(t.Context(), s); err != nil || submitted != (want && again) {
+				t.Errorf("%s, again %t: submitted %t, %v", status, again, submitted, err)
+			}
+		}
+	}
+}
+
 func TestEncode_ValueThatCannotBeSent_IsAnError(t *testing.T) {
 	if raw, err := sidecartask.Encode(func() (any, error) { return make(chan int), nil }); err == nil {
 		t.Errorf("sent as %s", raw)
