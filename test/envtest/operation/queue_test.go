@@ -58,8 +58,8 @@ func TestQueue_TasksThatChangeANode_RunOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// Ten tasks that are made at once never run two at a time.
-func TestQueue_ManyAtOnce_NeverTwoAtATime(t *testing.T) {
+// Ten tasks that are made at once are each done, once and under one id.
+func TestQueue_ManyAtOnce_EachIsDoneOnce(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(validator("v"))
 	on := &chain{}
@@ -75,7 +75,7 @@ func TestQueue_ManyAtOnce_NeverTwoAtATime(t *testing.T) {
 	if got := on.transactions(); got != len(names) {
 		t.Errorf("%d transactions of %d tasks", got, len(names))
 	}
-	// One sidecar task is submitted only after the one before has ended.
+
 	ids := map[string]string{}
 	for _, task := range done {
 		ids[task.Status.Plan.Tasks[0].ID] = task.Name
