@@ -214,11 +214,13 @@ func (s *storm) loseMachine() {
 	})
 }
 
-// restart ends the operator and starts another. It waits for its caches, so they have to fill.
+// restart ends the operator and starts another. Its controllers wait until their caches are filled, so
+// nothing may be held back before they work.
 func (s *storm) restart() {
 	s.notef("restart the operator")
 	s.hearAgain()
 	s.RestartOperator()
+	s.learn()
 }
 
 // lag makes the operator hear late of a resource, for some of the steps that follow.
