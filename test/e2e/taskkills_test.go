@@ -38,7 +38,7 @@ func (s *scenario) proposeUnderFire() {
 		name, node := fmt.Sprintf("propose-%d", run), fmt.Sprintf("v-%d", run%validators)
 		s.propose(name, node)
 		pause := time.Duration(random.IntN(3000)) * time.Millisecond
-		time.Sleep(pause) // the moment of the kill is what is random here
+		<-time.After(pause) // the moment of the kill is what is random here
 		how := s.killOne(random.IntN(3), node)
 		done := s.awaitTask(name)
 		s.t.Logf("%s on %s: %s killed after %s", name, node, how, pause)

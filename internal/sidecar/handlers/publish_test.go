@@ -40,7 +40,7 @@ func TestAll_ResetData_EndsTheUploadInsteadOfWaitingForIt(t *testing.T) {
 		s, err := open(ctx, address)
 		return endless{s, begun}, err
 	})
-	defer objectstore.Register(open)
+	t.Cleanup(func() { objectstore.Register(open) })
 
 	home, bucket := t.TempDir(), t.TempDir()
 	chunk := filepath.Join(home, "data/snapshots/100/1/0")
