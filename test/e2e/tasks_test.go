@@ -56,6 +56,7 @@ func (s *scenario) voters() *v1alpha1.SeiNodeDeployment {
 	fleet := s.founders()
 	spec := &fleet.Spec.Template.Spec
 	delete(spec.Overrides, keyHaltHeight)
+	spec.Overrides["storage.state_store.enable"] = "true"
 	spec.Overrides["storage.snapshot_interval"] = "10"
 	spec.Overrides["storage.snapshot_keep_recent"] = "10"
 	fleet.Spec.Genesis.Overrides = map[string]apiextensionsv1.JSON{
