@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
@@ -51,14 +52,17 @@ func logged() string {
 }
 
 // A fleet is brought up, fails and is retried, is rolled out, stalls, goes back and is
-// deleted, beside a validator, and a replayer that diverges; the operator is restarted on the way.
+// deleted, beside a validator that a task restarts, a replayer that diverges, and a node that
+// publishes its snapshots; the operator is restarted on the way.
 func TestMetrics_WholeLife_TouchesEveryOneAndLeavesNone(t *testing.T) {
 	w := world.New(t)
-	w.Platform.Buckets.ResultExport = "file:///results"
+	w.Platform.Buckets.ResultExport, w.Platform.Buckets.Snapshot = "file:///results", "file:///snapshots"
 	s := startSampler(t)
 	w.StartOperator()
 	secret := createValidator(w)
+	restartByTask(w)
 	diverge(w, s)
+	publish(w, s)
 	bringUpWithTrouble(w, s)
 	restart(w)
 	stallAndGoBack(w, s)
@@ -74,6 +78,8 @@ func TestMetrics_WholeLife_TouchesEveryOneAndLeavesNone(t *testing.T) {
 		{metrics.NameFleetPhase, "phase:Upgrading", "]1"}, {metrics.NameFleetPhase, "phase:Ready", "]1"},
 		{metrics.NameKeyReserved, "name:val", "]1"},
 		{metrics.NameResultsDiverged, "name:replayer", "]0"}, {metrics.NameResultsDiverged, "name:replayer", "]1"},
+		{metrics.NameSnapshotsPublished, "name:publisher", "]0"}, {metrics.NameSnapshotsPublished, "name:publisher", "]1"},
+		{metrics.NameNodeTaskPhase, "name:restart", "phase:Complete", "]1"},
 		{metrics.NameTaskDuration, "task:config-apply", "outcome:Failed"},
 		{metrics.NamePlanDuration, "reason:ImageChanged", "outcome:Complete"},
 		{metrics.NamePlanLastFailed, "name:rpc-1", "reason:NewNode"},
@@ -156,6 +162,30 @@ func diverge(w *world.World, s *sampler) {
 	}
 	world.Edit(w, "replayer", &v1alpha1.SeiNode{}, func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{"look": "now"} })
 	w.Eventually("the divergence", func() bool { return s.saw(metrics.NameResultsDiverged, "name:replayer", "]1") })
+}
+
+// restartByTask has a task restart the validator.
+func restartByTask(w *world.World) {
+	w.T.Helper()
+	task := &v1alpha1.SeiNodeTask{ObjectMeta: metav1.ObjectMeta{Name: "restart"}}
+	task.Spec.Kind, task.Spec.RestartSeid, task.Spec.Target.NodeRef.Name = v1alpha1.TaskKindRestartSeid, &v1alpha1.RestartSeid{}, "val"
+	w.Create(task)
+	envtest.WaitFor(w.T, w.Env, w.NS, "restart", func(t *v1alpha1.SeiNodeTask) bool { return t != nil && t.Status.Phase == v1alpha1.NodeTaskComplete })
+}
+
+// publish brings a node up whose snapshots reach the bucket after a while.
+func publish(w *world.World, s *sampler) {
+	w.T.Helper()
+	w.Create(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "publisher"}, Spec: v1alpha1.SeiNodeSpec{
+		ChainID: "pacific-1", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{SnapshotGeneration: &v1alpha1.SnapshotGeneration{
+			Tendermint: &v1alpha1.TendermintSnapshotGeneration{KeepRecent: 2, Publish: &v1alpha1.SnapshotPublish{}},
+		}},
+	}})
+	w.Eventually("a node that publishes", func() bool { return s.saw(metrics.NameSnapshotsPublished, "name:publisher", "]0") })
+	at := time.Now()
+	w.Sidecars.Amend(w.Key("publisher"), func(d *api.Node) { d.Published.Height, d.Published.Time = 2000, &at })
+	world.Edit(w, "publisher", &v1alpha1.SeiNode{}, func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{"look": "now"} })
+	w.Eventually("a published snapshot", func() bool { return s.saw(metrics.NameSnapshotsPublished, "name:publisher", "]1") })
 }
 
 func awaitNode(w *world.World, name string, condition func(*v1alpha1.SeiNode) bool) {
@@ -274,10 +304,14 @@ func deleteAll(w *world.World) {
 	w.Get("val", node)
 	w.Delete(fleet)
 	w.Delete(node)
-	w.Delete(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: w.NS, Name: "replayer"}})
+	w.Delete(&v1alpha1.SeiNodeTask{ObjectMeta: metav1.ObjectMeta{Namespace: w.NS, Name: "restart"}})
+	for _, name := range []string{"replayer", "publisher"} {
+		w.Delete(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: w.NS, Name: name}})
+	}
 	envtest.WaitGone[v1alpha1.SeiNodeDeployment](w.T, w.Env, w.NS, "rpc")
 	envtest.WaitGone[v1alpha1.SeiNode](w.T, w.Env, w.NS, "val")
 	envtest.WaitGone[v1alpha1.SeiNode](w.T, w.Env, w.NS, "replayer")
+	envtest.WaitGone[v1alpha1.SeiNode](w.T, w.Env, w.NS, "publisher")
 }
 
 // checkLog shows that the log has what people look for, and nothing that is nobody's business.
