@@ -116,7 +116,7 @@ func All(cfg Config) ([]engine.Handler, View) {
 	if podnet.Here().IPv6Only {
 		all = onIPv6(all)
 	}
-	sweep := sweepOnce(n.Home)
+	sweep := sweepOnce(n.Home, snapshots.SweepUploads)
 	publisher.Sweep = sweep
 	all = afterSweep(sweep, withoutUpload(snapshots.Abandon, withoutChunks(n.Home, running.CheckStopped, all)))
 	return all, View{
@@ -124,13 +124,14 @@ func All(cfg Config) ([]engine.Handler, View) {
 	}
 }
 
-// sweepOnce removes the leftovers of a killed process from the home, once.
-func sweepOnce(dir home.Dir) func() {
+// sweepOnce removes the leftovers of a killed process, once.
+func sweepOnce(dir home.Dir, uploads func() error) func() {
 	return sync.OnceFunc(func() {
 		for _, d := range []string{string(dir), dir.Config(), dir.Gentx(), dir.Data(), dir.Tmp(), dir.KeyringTest()} {
 			// What cannot be removed does no harm: nothing reads it.
 			_ = durable.SweepAll(d)
 		}
+		_ = uploads()
 	})
 }
 

@@ -40,6 +40,17 @@ func hold(snapshots string, heights []int64) (*held, error) {
 	return h, nil
 }
 
+// SweepUploads removes the links of uploads that a killed process has left: they keep chunks on the
+// volume that seid has deleted. The snapshots may be outside of the home. It is called before this
+// process uploads anything.
+func (t *Tasks) SweepUploads() error {
+	dir, err := t.snapshots()
+	if err != nil {
+		return err
+	}
+	return durable.Sweep(filepath.Dir(dir), leftovers.UploadScratch)
+}
+
 func (h *held) release() { _ = os.RemoveAll(h.dir) }
 
 // errReset ends an upload whose snapshot is being deleted.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
-	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
-	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/leftovers"
 )
 
 const (
@@ -33,8 +30,8 @@ type Publisher struct {
 	Tasks *Tasks
 	// Look is the node as it is now.
 	Look func(context.Context) api.Node
-	// Sweep removes what a killed process has left in the home. What an upload makes there now
-	// must not be taken for that later.
+	// Sweep removes what a killed process has left. What an upload makes now must not be taken
+	// for that later, so it does so once for all tasks of this process.
 	Sweep func()
 	Clock clock.WithTicker
 	Log   *slog.Logger
@@ -52,7 +49,9 @@ type Publisher struct {
 
 // Run publishes until ctx ends. It must not run before this process owns the home.
 func (p *Publisher) Run(ctx context.Context) {
-	p.sweep()
+	if p.Sweep != nil {
+		p.Sweep()
+	}
 	tick := p.Clock.NewTicker(publishEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
@@ -61,21 +60,6 @@ func (p *Publisher) Run(ctx context.Context) {
 		case <-tick.C():
 		case <-ctx.Done():
 		}
-	}
-}
-
-// sweep removes the links of an upload that a killed process has left: they keep chunks on the
-// volume that seid has deleted. The snapshots may be outside of the home.
-func (p *Publisher) sweep() {
-	if p.Sweep != nil {
-		p.Sweep()
-	}
-	dir, err := p.Tasks.snapshots()
-	if err == nil {
-		err = durable.Sweep(filepath.Dir(dir), leftovers.UploadScratch)
-	}
-	if err != nil {
-		p.Log.Warn("removing what an upload has left", "error", err)
 	}
 }
 

@@ -62,7 +62,7 @@ func newPublishing(tb testing.TB, bucket, id string) *publishing {
 func (p *publishing) restart(address string) {
 	tasks := &snapshot.Tasks{Node: &node.Node{Home: p.home, ChainID: "test-1", SnapshotBucket: address}}
 	p.Harness = handlertest.New(tasks.Handlers())
-	p.Publisher = &snapshot.Publisher{Tasks: tasks, Look: p.look, Clock: p.clock, Log: slog.New(slog.DiscardHandler)}
+	p.Publisher = &snapshot.Publisher{Tasks: tasks, Look: p.look, Sweep: func() { _ = tasks.SweepUploads() }, Clock: p.clock, Log: slog.New(slog.DiscardHandler)}
 }
 
 func (p *publishing) look(context.Context) api.Node {
