@@ -40,7 +40,8 @@ type step struct {
 // are run get more tries.
 func (s step) tries() int {
 	switch s.task {
-	case api.ExportGentx, api.ExportGenesis, api.StopSeid, api.MarkReady, api.MarkNotReady, api.SetGenesisPeers, api.SetResultExport:
+	case api.ExportGentx, api.ExportGenesis, api.StopSeid, api.MarkReady, api.MarkNotReady, api.SetGenesisPeers, api.SetResultExport,
+		api.PublishSnapshots:
 		return 12
 	}
 	return 1
@@ -202,6 +203,7 @@ func homeSteps(t *testing.T, n, live *node) []step {
 		{api.SetResultExport, wire.SetResultExport{Hash: "a", Export: &wire.ResultExport{
 			Bucket: "file://" + filepath.Dir(n.home), CanonicalRPC: "http://" + live.witness(),
 		}}},
+		{api.PublishSnapshots, wire.PublishSnapshots{Keep: 2}},
 		{api.StopSeid, nil},
 		{api.ResetData, nil},
 		{api.MarkReady, nil},
