@@ -112,7 +112,7 @@ func TestUnwritten_SpecIsEdited_ThePlanStaysWhereItIs(t *testing.T) {
 	}
 }
 
-// A step that takes long is shown: a plan that got further is written after three seconds.
+// A step that takes long is shown: a plan that got further is written after ten seconds.
 func TestUnwritten_StepThatLasts_IsWritten(t *testing.T) {
 	c := newSlowCluster(t)
 	c.runTo(t, domain.StepConfigureGenesis)

@@ -29,7 +29,7 @@ var errNoAnswerYet = errors.New("the sidecar has not answered yet")
 // looks asks sidecars without holding up the workers: a sidecar that answers late, or never,
 // costs its own node time and no other.
 type looks struct {
-	// late wakes a node up whose sidecar has answered at last.
+	// late wakes a node up whose sidecar has answered at last, or has something new to tell.
 	late chan event.TypedGenericEvent[*v1alpha1.SeiNode]
 
 	mu  sync.Mutex
@@ -127,6 +127,19 @@ func (l *looks) ask(ctx context.Context, current *look, node *v1alpha1.SeiNode, 
 	l.mu.Unlock()
 	if abandoned && err == nil {
 		l.late <- event.TypedGenericEvent[*v1alpha1.SeiNode]{Object: node}
+	}
+}
+
+// found keeps an answer that nobody waits for, and wakes its node up to use it.
+func (l *looks) found(ctx context.Context, n *resting, document *api.Node, err error) {
+	answered := &look{pod: n.pod, done: make(chan struct{}), document: document, err: err, at: time.Now()}
+	close(answered.done)
+	l.mu.Lock()
+	l.all[n.key()] = answered
+	l.mu.Unlock()
+	select {
+	case l.late <- event.TypedGenericEvent[*v1alpha1.SeiNode]{Object: n.node}:
+	case <-ctx.Done():
 	}
 }
 

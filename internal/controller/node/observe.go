@@ -84,8 +84,8 @@ func fresh[T client.Object](ctx context.Context, r *Reconciler, node *v1alpha1.S
 }
 
 // podlessFor is how long a pod may be missing before somebody asks why: the StatefulSet
-// controller makes a new one in much less.
-const podlessFor = 2 * time.Second
+// controller makes a new one in much less, unless hundreds are replaced at once.
+const podlessFor = 10 * time.Second
 
 // observeObstacle finds out why the StatefulSet controller has tried to make the pod and
 // could not. The pod that is in the way carries none of our labels, so no cache has it.
@@ -163,22 +163,28 @@ func (r *Reconciler) observeSidecar(ctx context.Context, s *scope) {
 	s.sidecarStarted = true
 	s.sidecar = task.Dial(r.Sidecars, s.node, s.observed.Pod)
 	document, err := r.looks.look(ctx, s.node, string(s.observed.Pod.UID), s.sidecar)
+	r.countLook(s.node, document, err)
 	if s.lookError = err; err != nil {
 		// A container that has just started is about to listen: look again at once, so that
 		// its gate is opened without delay.
 		s.comeBackIn(task.UnreachableInterval(started, s.now))
-		r.Metrics.SidecarProbed(s.node.Namespace, metrics.ProbeUnreachable)
 		return
 	}
 	if document.APILevel < api.LevelNode {
 		recall(document, s.node)
 	}
 	s.document = document
+}
+
+func (r *Reconciler) countLook(node *v1alpha1.SeiNode, document *api.Node, err error) {
 	outcome := metrics.ProbeNotReady
-	if document.Gate.State == api.GateOpen {
+	switch {
+	case err != nil:
+		outcome = metrics.ProbeUnreachable
+	case document.Gate.State == api.GateOpen:
 		outcome = metrics.ProbeReady
 	}
-	r.Metrics.SidecarProbed(s.node.Namespace, outcome)
+	r.Metrics.SidecarProbed(node.Namespace, outcome)
 }
 
 // recall completes the document of an older sidecar with what the operator remembers.

@@ -38,9 +38,11 @@ import (
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 const (
-	// steadyInterval is the net under the watches: how often a running node is
-	// looked at when nothing happens.
+	// steadyInterval is how often a running node is looked at when nothing happens.
 	steadyInterval = 30 * time.Second
+	// restInterval is the net under the watches: how often a node gets a pass although no look has
+	// found anything new.
+	restInterval = 5 * time.Minute
 	// maxPasses bounds the passes of one reconcile: a plan is stored in one and
 	// begun in the next, and its end may call for another.
 	maxPasses = 6
@@ -71,6 +73,7 @@ type Reconciler struct {
 	executor *plan.Executor[*task.Env]
 	latch    events.Latch
 	looks    *looks
+	rest     *rest
 	writes   loop.Writes
 	// unwritten are statuses that can wait.
 	unwritten unwritten
@@ -89,6 +92,7 @@ func (r *Reconciler) init() {
 		r.Clock = clock.RealClock{}
 	}
 	r.looks, r.writes.Clock = newLooks(), r.Clock
+	r.rest = &rest{looked: r.countLook, wake: r.looks.found}
 	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNode))
 	r.cache = &loop.CacheCheck{Status: r.status, Live: r.Live, Clock: r.Clock}
 	r.executor = &plan.Executor[*task.Env]{Tasks: task.Registry(), Clock: r.Clock, Observer: r.Tracer.Observer()}
@@ -96,6 +100,7 @@ func (r *Reconciler) init() {
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	r.rest.end(req.NamespacedName)
 	node := &v1alpha1.SeiNode{}
 	if err := r.Client.Get(ctx, req.NamespacedName, node); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -137,6 +142,7 @@ func (r *Reconciler) run(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.Resu
 			return ctrl.Result{}, s.err
 		}
 		if !s.again {
+			r.settle(ctx, s)
 			return s.result(), nil
 		}
 	}
@@ -150,6 +156,7 @@ func (r *Reconciler) forget(req ctrl.Request) {
 	r.unwritten.forget(req.NamespacedName)
 	r.podless.Forget(req.NamespacedName)
 	r.looks.forget(req.NamespacedName)
+	r.rest.end(req.NamespacedName)
 	r.inShape.Forget(req.NamespacedName)
 	r.targets.forget(req.NamespacedName)
 }

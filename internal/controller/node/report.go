@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,6 +17,7 @@ import (
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/peers"
 	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/internal/task"
 )
@@ -42,10 +44,29 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	}
 	loop.LogPlan(ctx, s.progress, s.before.Status.Plan, derived.Status.Plan, s.finished)
 	r.emitFacts(ctx, s)
-	if domain.Initialized(&s.node.Status) && s.activePlan() == nil && !s.node.Spec.Paused {
-		s.comeBackIn(jittered(steadyInterval, s.node))
-	}
 	return nil
+}
+
+// settle decides when a running node is looked at again. One that waits for nothing is left to rest
+// and gets a pass when a look finds something new.
+func (r *Reconciler) settle(ctx context.Context, s *scope) {
+	if !domain.Initialized(&s.node.Status) || s.activePlan() != nil || s.node.Spec.Paused {
+		return
+	}
+	if !s.waitsForNothing() {
+		s.comeBackIn(jittered(steadyInterval, s.node))
+		return
+	}
+	name := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: s.node.Namespace, Name: s.node.Name, UID: s.node.UID}}
+	r.rest.begin(ctx, &resting{node: name, pod: string(s.observed.Pod.UID), sidecar: s.sidecar, document: s.document})
+	s.comeBackIn(jittered(restInterval, s.node))
+}
+
+// waitsForNothing reports whether all that could change is told by a watch or by the sidecar.
+// Peers that are looked up elsewhere are not, and an older sidecar tells too little.
+func (s *scope) waitsForNothing() bool {
+	return s.requeueAfter == 0 && s.document != nil && s.document.APILevel >= api.LevelNode &&
+		len(s.peerProblems) == 0 && !slices.ContainsFunc(s.node.Spec.Peers, func(p v1alpha1.PeerSource) bool { return p.EC2Tags != nil })
 }
 
 // canWait reports whether the status of a pass needs no write of its own. A plan that ended is

@@ -12,7 +12,7 @@ import (
 )
 
 // writtenAfter is how long a plan's progress has to last before it is worth a write.
-const writtenAfter = 3 * time.Second
+const writtenAfter = 10 * time.Second
 
 // unwritten keeps statuses that can wait: how far a plan got, most of which is over before anybody
 // could read it, and the end of a plan, which is written with what the next pass finds. The next
