@@ -36,9 +36,9 @@ func (w nodes) patches(name string, result statuspatch.Result) float64 {
 // an annotation that means nothing, and returns when the last look is over.
 func (w nodes) forceReconciles(name string, n int) {
 	w.T.Helper()
-	for i := range n {
+	for range n {
 		seen := w.patches(name, statuspatch.Noop)
-		w.edit(name, func(node *v1alpha1.SeiNode) { node.Annotations = map[string]string{"forced": fmt.Sprint(i)} })
+		w.edit(name, func(node *v1alpha1.SeiNode) { node.Annotations = map[string]string{"forced": fmt.Sprint(seen)} })
 		w.Eventually("another reconcile", func() bool { return w.patches(name, statuspatch.Noop) > seen })
 	}
 }
