@@ -13,7 +13,6 @@ import (
 	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
 	"k8s.io/client-go/rest"
 	k8sevents "k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -23,6 +22,7 @@ import (
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/deployment"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/controller/node"
 	"github.com/sei-operator/sei-operator/internal/controller/operation"
 	"github.com/sei-operator/sei-operator/internal/events"
@@ -177,23 +177,7 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 	if cfg.EC2 {
 		resolver.Instances = &peers.Cache{Source: &peers.EC2{}}
 	}
-	nodes := &node.Reconciler{
-		Client:          mgr.GetClient(),
-		Live:            mgr.GetAPIReader(),
-		Sidecars:        pool,
-		SidecarSubjects: subjects,
-		Peers:           resolver,
-		Platform:        cfg.Platform,
-		Events:          recorder,
-		Metrics:         metrics.Default(),
-		Tracer:          cfg.Tracer,
-		Namespace:       cfg.Namespace,
-		Clock:           clock.RealClock{},
-	}
-	if err := nodes.SetupWithManager(mgr, cfg.Concurrency); err != nil {
-		return fmt.Errorf("adding the controllers: %w", err)
-	}
-	fleets := &deployment.Reconciler{
+	base := loop.Base{
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
 		Sidecars: pool,
@@ -201,23 +185,17 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 		Events:   recorder,
 		Metrics:  metrics.Default(),
 		Tracer:   cfg.Tracer,
-		Clock:    clock.RealClock{},
 	}
-	if err := fleets.SetupWithManager(mgr, cfg.Concurrency); err != nil {
-		return fmt.Errorf("adding the controllers: %w", err)
-	}
-	tasks := &operation.Reconciler{
-		Client:   mgr.GetClient(),
-		Live:     mgr.GetAPIReader(),
-		Sidecars: pool,
-		Platform: cfg.Platform,
-		Events:   recorder,
-		Metrics:  metrics.Default(),
-		Tracer:   cfg.Tracer,
-		Clock:    clock.RealClock{},
-	}
-	if err := tasks.SetupWithManager(mgr, cfg.Concurrency); err != nil {
-		return fmt.Errorf("adding the controllers: %w", err)
+	for _, controller := range []interface {
+		SetupWithManager(mgr ctrl.Manager, concurrency int) error
+	}{
+		&node.Reconciler{Base: base, SidecarSubjects: subjects, Peers: resolver, Namespace: cfg.Namespace},
+		&deployment.Reconciler{Base: base},
+		&operation.Reconciler{Base: base},
+	} {
+		if err := controller.SetupWithManager(mgr, cfg.Concurrency); err != nil {
+			return fmt.Errorf("adding the controllers: %w", err)
+		}
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func (r *Reconciler) applyChild(ctx context.Context, s *scope, m *fleet.Member, 
 	if m.Live, err = decode(obj); err != nil {
 		return err
 	}
-	r.writes.Wrote(m.Live)
+	r.Writes.Wrote(m.Live)
 	same, err := want.SameSpec(&m.Live.Spec)
 	if err != nil || same {
 		return err
@@ -176,7 +176,7 @@ func (r *Reconciler) takeOutExtras(ctx context.Context, m *fleet.Member, want fl
 		return err
 	}
 	m.Live = node
-	r.writes.Wrote(node)
+	r.Writes.Wrote(node)
 	return nil
 }
 

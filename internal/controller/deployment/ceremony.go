@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/render"
@@ -197,11 +198,11 @@ func (r *Reconciler) sidecarOf(ctx context.Context, node *v1alpha1.SeiNode) (sid
 // ownPod is the pod that the node's own StatefulSet made; nil when there is none. Any other pod of
 // that name is somebody else's.
 func (r *Reconciler) ownPod(ctx context.Context, node *v1alpha1.SeiNode) (*corev1.Pod, error) {
-	pod, err := cached(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{})
+	pod, err := loop.Find(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{})
 	if err != nil || pod == nil {
 		return nil, err
 	}
-	sts, err := cached(ctx, r.Client, node.Namespace, node.Name, &appsv1.StatefulSet{})
+	sts, err := loop.Find(ctx, r.Client, node.Namespace, node.Name, &appsv1.StatefulSet{})
 	if err != nil {
 		return nil, err
 	}

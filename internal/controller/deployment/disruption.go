@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/render"
 )
@@ -17,7 +18,7 @@ import (
 // does not take, or that somebody else has in its place, is told of and holds up nothing.
 func (r *Reconciler) syncBudget(ctx context.Context, s *scope) error {
 	want := fleet.DisruptionBudget(s.snd)
-	live, err := cached(ctx, r.Client, s.snd.Namespace, s.snd.Name, &policyv1.PodDisruptionBudget{})
+	live, err := loop.Find(ctx, r.Client, s.snd.Namespace, s.snd.Name, &policyv1.PodDisruptionBudget{})
 	if err != nil {
 		return err
 	}

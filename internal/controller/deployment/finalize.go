@@ -68,7 +68,7 @@ func (r *Reconciler) release(ctx context.Context, snd *v1alpha1.SeiNodeDeploymen
 		r.Events.Emit(ctx, snd, events.New(events.NodesRetained, "%d nodes run on without the fleet; a fleet of the same name takes them over", left))
 	}
 	r.orphans.forget(snd)
-	r.forget(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(snd)})
+	r.forget(client.ObjectKeyFromObject(snd))
 	return ctrl.Result{}, nil
 }
 
@@ -162,7 +162,7 @@ func (r *Reconciler) unbind(ctx context.Context, snd *v1alpha1.SeiNodeDeployment
 }
 
 func (r *Reconciler) reportTerminating(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, bound int) error {
-	before, snapshot := snd.DeepCopy(), r.status.New(snd)
+	before, snapshot := snd.DeepCopy(), r.Status.New(snd)
 	fleet.ReportTerminating(snd, bound, r.Clock.Now())
 	result, err := snapshot.Patch(ctx, r.Client, snd)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	gatewayv1ac "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/render"
 )
@@ -48,7 +49,7 @@ func (r *Reconciler) syncServices(ctx context.Context, s *scope) error {
 // that it was given.
 func (r *Reconciler) syncService(ctx context.Context, s *scope, want *corev1ac.ServiceApplyConfiguration) error {
 	name := ptr.Deref(want.Name, "")
-	live, err := cached(ctx, r.Client, s.snd.Namespace, name, &corev1.Service{})
+	live, err := loop.Find(ctx, r.Client, s.snd.Namespace, name, &corev1.Service{})
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (r *Reconciler) syncRoutes(ctx context.Context, s *scope) error {
 // syncRoute brings one route to what is asked for and keeps it as it is then, with what
 // the Gateway's controllers say of it.
 func (r *Reconciler) syncRoute(ctx context.Context, s *scope, want *gatewayv1ac.HTTPRouteApplyConfiguration) error {
-	live, err := cached(ctx, r.Client, s.snd.Namespace, ptr.Deref(want.Name, ""), &gatewayv1.HTTPRoute{})
+	live, err := loop.Find(ctx, r.Client, s.snd.Namespace, ptr.Deref(want.Name, ""), &gatewayv1.HTTPRoute{})
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/render"
 )
@@ -53,11 +53,11 @@ func (r *Reconciler) observeMember(ctx context.Context, s *scope, ordinal int) (
 		return fleet.Member{}, err
 	}
 	m := fleet.Member{Target: target}
-	live, err := cached(ctx, r.Client, s.snd.Namespace, m.Target.Name, &v1alpha1.SeiNode{})
+	live, err := loop.Find(ctx, r.Client, s.snd.Namespace, m.Target.Name, &v1alpha1.SeiNode{})
 	if err != nil || live == nil {
 		return m, err
 	}
-	s.stale = s.stale || r.writes.Behind(live, client.ObjectKeyFromObject(live), live)
+	s.stale = s.stale || r.Writes.Behind(live, client.ObjectKeyFromObject(live), live)
 	m.Live = live
 	m.Foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
 	m.Target = m.Target.Retrying(live, s.snd.Status.Plan)
@@ -71,7 +71,7 @@ func (r *Reconciler) observeRestart(ctx context.Context, node *v1alpha1.SeiNode)
 	if node.Annotations[v1alpha1.AnnotationRestart] == "" {
 		return "", nil
 	}
-	pod, err := cached(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{})
+	pod, err := loop.Find(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{})
 	if err != nil || pod == nil || pod.DeletionTimestamp != nil {
 		return "", err
 	}
@@ -89,18 +89,4 @@ func (r *Reconciler) nodes(ctx context.Context, snd *v1alpha1.SeiNodeDeployment)
 		found = append(found, &list.Items[i])
 	}
 	return found, nil
-}
-
-// cached reads an object from the cache; nil when it is not there.
-func cached[T client.Object](ctx context.Context, c client.Reader, namespace, name string, into T) (T, error) {
-	var none T
-	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
-	switch {
-	case apierrors.IsNotFound(err):
-		return none, nil
-	case err != nil:
-		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
-	default:
-		return into, nil
-	}
 }

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/render"
@@ -35,7 +36,7 @@ func (r *Reconciler) target(ctx context.Context, s *scope, ordinal int) (fleet.C
 	if !fleet.NeedsNodePorts(s.snd, s.platform) {
 		return target, nil
 	}
-	live, err := cached(ctx, r.Client, s.snd.Namespace, fleet.P2PServiceName(s.snd.Name, ordinal), &corev1.Service{})
+	live, err := loop.Find(ctx, r.Client, s.snd.Namespace, fleet.P2PServiceName(s.snd.Name, ordinal), &corev1.Service{})
 	if err != nil {
 		return target, err
 	}
@@ -52,7 +53,7 @@ func (r *Reconciler) observeMachines(ctx context.Context, s *scope) error {
 		if m.Live == nil {
 			continue
 		}
-		pod, err := cached(ctx, r.Client, s.snd.Namespace, render.PodName(m.Live), &corev1.Pod{})
+		pod, err := loop.Find(ctx, r.Client, s.snd.Namespace, render.PodName(m.Live), &corev1.Pod{})
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (r *Reconciler) patchNode(ctx context.Context, s *scope, live, node *v1alph
 	case err != nil:
 		return live, fmt.Errorf("setting the owner of SeiNode %s: %w", live.Name, err)
 	}
-	r.writes.Wrote(node)
+	r.Writes.Wrote(node)
 	return node, nil
 }
 

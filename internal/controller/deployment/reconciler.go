@@ -3,26 +3,17 @@ package deployment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/fleet"
-	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/platform"
-	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
-	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/internal/task/ceremony"
-	"github.com/sei-operator/sei-operator/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments,verbs=get;list;watch;patch
@@ -43,62 +34,26 @@ const (
 
 // Reconciler brings SeiNodeDeployments to what their spec says.
 type Reconciler struct {
-	// Client reads from the cache and writes to the API server.
-	Client client.Client
-	// Live reads from the API server.
-	Live client.Reader
-	// Sidecars dials the sidecars of the nodes' pods.
-	Sidecars sidecar.Dialer
-	Platform *platform.Config
-	Events   *events.Recorder
-	Metrics  *metrics.Metrics
-	// Tracer may be nil.
-	Tracer *tracing.Tracer
-	Clock  clock.PassiveClock
+	loop.Base
 
-	status   *statuspatch.Writer
-	cache    *loop.CacheCheck
 	executor *plan.Executor[*ceremony.Env]
 	latch    events.Latch
-	// writes are what was written to the nodes. A budget counted on an older view would be
-	// spent twice: a node that was just told to move still looks untouched there.
-	writes loop.Writes
-	routes *routeWatch
+	routes   *routeWatch
 	// orphans are the fleets that leave everything behind.
 	orphans orphans
 }
 
 // init makes the parts that the reconciler owns.
 func (r *Reconciler) init() {
-	if r.Clock == nil {
-		r.Clock = clock.RealClock{}
-	}
-	r.writes.Clock = r.Clock
-	r.status = statuspatch.NewWriter(r.Metrics.StatusPatches(v1alpha1.KindSeiNodeDeployment))
-	r.cache = &loop.CacheCheck{Status: r.status, Live: r.Live, Clock: r.Clock}
+	r.Init(v1alpha1.KindSeiNodeDeployment)
 	r.executor = &plan.Executor[*ceremony.Env]{Tasks: ceremony.Registry(), Clock: r.Clock, Observer: r.Tracer.Observer()}
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	snd := &v1alpha1.SeiNodeDeployment{}
-	if err := r.Client.Get(ctx, req.NamespacedName, snd); err != nil {
-		if apierrors.IsNotFound(err) {
-			r.forget(req)
-			return ctrl.Result{}, nil
-		}
-		return ctrl.Result{}, fmt.Errorf("reading SeiNodeDeployment: %w", err)
-	}
-	if stale, err := r.cache.Stale(ctx, snd, &v1alpha1.SeiNodeDeployment{}); stale || err != nil {
-		return ctrl.Result{RequeueAfter: loop.StaleInterval}, err
-	}
-	if snd.DeletionTimestamp != nil {
-		return r.finalize(ctx, snd)
-	}
-	if err := loop.EnsureFinalizer(ctx, r.Client, snd, v1alpha1.FinalizerSeiNodeDeployment); err != nil {
-		return loop.ConflictIsRetry(err)
-	}
-	return r.run(ctx, snd)
+	return loop.Reconcile(ctx, &r.Base, req, &v1alpha1.SeiNodeDeployment{}, loop.Actions[*v1alpha1.SeiNodeDeployment]{
+		Finalizer: v1alpha1.FinalizerSeiNodeDeployment, Run: r.run, Finalize: r.finalize, Forget: r.forget,
+	})
 }
 
 // run makes passes until the fleet has nothing more to do at once.
@@ -132,12 +87,11 @@ func (r *Reconciler) run(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) (
 	return ctrl.Result{RequeueAfter: time.Second}, nil
 }
 
-func (r *Reconciler) forget(req ctrl.Request) {
-	r.Metrics.Forget(v1alpha1.KindSeiNodeDeployment, req.Namespace, req.Name)
-	r.cache.Forget(req.NamespacedName)
-	r.latch.Forget(req.NamespacedName)
-	r.writes.Forget(func(node types.NamespacedName) bool {
+func (r *Reconciler) forget(snd types.NamespacedName) {
+	r.Forget(snd)
+	r.latch.Forget(snd)
+	r.Writes.Forget(func(node types.NamespacedName) bool {
 		owner, _, ok := fleet.ParseChildName(node.Name)
-		return ok && node.Namespace == req.Namespace && owner == req.Name
+		return ok && node.Namespace == snd.Namespace && owner == snd.Name
 	})
 }

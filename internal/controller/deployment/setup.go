@@ -12,7 +12,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -44,7 +43,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(
 			func(_ context.Context, o client.Object) []reconcile.Request { return fleetOfObject(o) })).
 		Watches(&policyv1.PodDisruptionBudget{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(specOrMetadataChanged())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
+		WithOptions(loop.Options(concurrency)).
 		Build(r.Tracer.Reconciler(v1alpha1.KindSeiNodeDeployment, r))
 	if err != nil {
 		return fmt.Errorf("setting up the SeiNodeDeployment controller: %w", err)

@@ -37,7 +37,9 @@ func stored(t *testing.T, c *controllertest.Cluster) *v1alpha1.SeiNodeDeployment
 // operator is an operator that has just started, without the Gateway API.
 func operator(t *testing.T, c *controllertest.Cluster) *Reconciler {
 	t.Helper()
-	r := &Reconciler{Client: c, Live: c.Client, Platform: controllertest.Platform(), Metrics: c.Metrics(t), Clock: c.Clock, Events: controllertest.Events()}
+	r := &Reconciler{Base: loop.Base{
+		Client: c, Live: c.Client, Platform: controllertest.Platform(), Metrics: c.Metrics(t), Clock: c.Clock, Events: controllertest.Events(),
+	}}
 	r.init()
 	r.routes = &routeWatch{mapper: meta.NewDefaultRESTMapper(nil)}
 	return r
@@ -88,7 +90,7 @@ func TestN17_RestoredStorage_IsBelievedInTheEnd(t *testing.T) {
 	}
 	// Restored, the API server has the object as it was before our write, and so has the cache.
 	c.Client = newCluster(t).Client
-	r.cache.Live = c.Client
+	r.Cache.Live = c.Client
 	for _, passed := range []struct {
 		after time.Duration
 		late  bool

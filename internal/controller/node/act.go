@@ -60,7 +60,7 @@ func (r *Reconciler) env(s *scope) *task.Env {
 	env := &task.Env{
 		Client: r.Client, Live: r.Live,
 		Node: s.node, Observed: &s.objects, Document: s.document, LookError: s.lookError, Render: s.input, StatefulSet: s.statefulSet,
-		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Wrote: r.writes.Wrote, Deleted: r.writes.Deleted,
+		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Wrote: r.Writes.Wrote, Deleted: r.Writes.Deleted,
 		WebhookAdds: &r.webhookAdds, InShape: &r.inShape, Facts: &s.found,
 	}
 	if active := s.activePlan(); active != nil {

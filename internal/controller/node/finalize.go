@@ -87,12 +87,12 @@ func (r *Reconciler) release(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return loop.ConflictIsRetry(fmt.Errorf("removing the finalizer: %w", err))
 	}
-	r.forget(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(node)})
+	r.forget(client.ObjectKeyFromObject(node))
 	return ctrl.Result{}, nil
 }
 
 func (r *Reconciler) reportTerminating(ctx context.Context, node *v1alpha1.SeiNode) error {
-	before, snapshot := node.DeepCopy(), r.status.New(node)
+	before, snapshot := node.DeepCopy(), r.Status.New(node)
 	node.Status = *domain.ReportTerminating(node, r.Clock.Now())
 	result, err := snapshot.Patch(ctx, r.Client, node)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
@@ -77,7 +77,7 @@ func fresh[T client.Object](ctx context.Context, r *Reconciler, node *v1alpha1.S
 	if !reflect.ValueOf(found).IsNil() {
 		seen = found
 	}
-	if r.writes.Behind(into, types.NamespacedName{Namespace: node.Namespace, Name: name}, seen) {
+	if r.Writes.Behind(into, types.NamespacedName{Namespace: node.Namespace, Name: name}, seen) {
 		return none, errCacheBehind
 	}
 	return found, nil
@@ -142,16 +142,7 @@ func (r *Reconciler) bootstrapPod(ctx context.Context, node *v1alpha1.SeiNode) (
 
 // cached reads an object of the node's namespace, usually from the cache; nil when it is not there.
 func cached[T client.Object](ctx context.Context, c client.Reader, node *v1alpha1.SeiNode, name string, into T) (T, error) {
-	var none T
-	err := c.Get(ctx, client.ObjectKey{Namespace: node.Namespace, Name: name}, into)
-	switch {
-	case apierrors.IsNotFound(err):
-		return none, nil
-	case err != nil:
-		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
-	default:
-		return into, nil
-	}
+	return loop.Find(ctx, c, node.Namespace, name, into)
 }
 
 // observeSidecar asks the pod's sidecar what there is to see of the node.

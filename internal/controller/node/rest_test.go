@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	ctrl "sigs.k8s.io/controller-runtime"
-
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
@@ -133,7 +131,7 @@ func TestSettle_NodeThatWaitsForNothing_Rests(t *testing.T) {
 			if seldom := result.RequeueAfter > 2*steadyInterval; seldom != tt.rests {
 				t.Errorf("it comes back in %s", result.RequeueAfter)
 			}
-			c.r.forget(ctrl.Request{NamespacedName: key})
+			c.r.forget(key)
 			if len(c.r.rest.byNode) != 0 {
 				t.Error("a node that is gone is looked at")
 			}

@@ -68,7 +68,7 @@ type scope struct {
 }
 
 func (r *Reconciler) newScope(node *v1alpha1.SeiNode) *scope {
-	now, stored, snapshot := r.Clock.Now(), node.DeepCopy(), r.status.New(node)
+	now, stored, snapshot := r.Clock.Now(), node.DeepCopy(), r.Status.New(node)
 	before, since := stored, now
 	if unwritten, ok := r.unwritten.of(node); ok {
 		node.Status = *unwritten.status.DeepCopy()

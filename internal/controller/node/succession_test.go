@@ -35,10 +35,9 @@ func (c cluster) stored(t *testing.T) *v1alpha1.SeiNode {
 // operator is an operator that has just started.
 func (c cluster) operator(t *testing.T) *Reconciler {
 	t.Helper()
-	r := &Reconciler{
-		Client: c, Live: c.Client, Peers: &peers.Resolver{Nodes: c.Client}, Platform: controllertest.Platform(),
-		Metrics: c.Metrics(t), Clock: c.Clock, Events: controllertest.Events(),
-	}
+	r := &Reconciler{Peers: &peers.Resolver{Nodes: c.Client}, Base: loop.Base{
+		Client: c, Live: c.Client, Platform: controllertest.Platform(), Metrics: c.Metrics(t), Clock: c.Clock, Events: controllertest.Events(),
+	}}
 	r.init()
 	return r
 }
@@ -165,7 +164,7 @@ func TestN17_RestoredStorage_IsBelievedInTheEnd(t *testing.T) {
 	}
 	// Restored, the API server has the object as it was before our write, and so has the cache.
 	c.Client = newCluster(t, newFullNode()).Client
-	r.cache.Live = c.Client
+	r.Cache.Live = c.Client
 	for _, passed := range []struct {
 		after time.Duration
 		late  bool

@@ -44,7 +44,7 @@ func (r *Reconciler) begin(ctx context.Context, s *scope) error {
 			return err
 		}
 		if s.task.ResourceVersion != before {
-			s.snapshot = r.status.New(s.task)
+			s.snapshot = r.Status.New(s.task)
 		}
 	}
 	s.Plan = plan.New(s.Decision.Plan, s.Observed.Now)
@@ -69,6 +69,6 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) {
 func (r *Reconciler) env(of *v1alpha1.SeiNodeTask, node *v1alpha1.SeiNode, o *task.Objects) *nodetask.Env {
 	return &nodetask.Env{
 		Client: r.Client, Task: of, Node: node, Objects: o, Sidecar: r.dial(node, o),
-		Platform: r.Platform, Clock: r.Clock, Wrote: r.writes.Wrote,
+		Platform: r.Platform, Clock: r.Clock, Wrote: r.Writes.Wrote,
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
@@ -191,10 +192,10 @@ func controlledBy(uid types.UID) []metav1.OwnerReference {
 // operator is an operator that has just started.
 func (r *rig) operator(t *testing.T) *Reconciler {
 	t.Helper()
-	o := &Reconciler{
+	o := &Reconciler{Base: loop.Base{
 		Client: mortal{r.Cluster, &r.fate}, Live: r.Client, Sidecars: dialer{r.sidecar}, Platform: controllertest.Platform(),
 		Metrics: r.Metrics(t), Clock: r.Clock, Events: controllertest.Events(),
-	}
+	}}
 	o.init()
 	return o
 }

@@ -7,10 +7,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	domain "github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/internal/render"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
@@ -33,7 +33,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if node == nil {
 		return nil
 	}
-	if r.writes.Behind(node, target(s.task), node) {
+	if r.Writes.Behind(node, target(s.task), node) {
 		return errCacheBehind
 	}
 	s.Observed.Node = node
@@ -80,14 +80,5 @@ func (r *Reconciler) dial(node *v1alpha1.SeiNode, o *task.Objects) sidecar.Sidec
 
 // cached reads an object from the cache; nil when it is not there.
 func cached[T client.Object](ctx context.Context, c client.Reader, key client.ObjectKey, into T) (T, error) {
-	var none T
-	err := c.Get(ctx, key, into)
-	switch {
-	case apierrors.IsNotFound(err):
-		return none, nil
-	case err != nil:
-		return none, fmt.Errorf("reading %T %s: %w", into, key.Name, err)
-	default:
-		return into, nil
-	}
+	return loop.Find(ctx, c, key.Namespace, key.Name, into)
 }

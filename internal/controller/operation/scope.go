@@ -29,7 +29,7 @@ type scope struct {
 }
 
 func (r *Reconciler) newScope(task *v1alpha1.SeiNodeTask) *scope {
-	s := &scope{task: task, before: task.DeepCopy(), snapshot: r.status.New(task)}
+	s := &scope{task: task, before: task.DeepCopy(), snapshot: r.Status.New(task)}
 	s.Observed = domain.Observation{Task: s.before, Now: r.Clock.Now()}
 	s.Plan = task.Status.Plan.DeepCopy()
 	return s

@@ -8,7 +8,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -35,7 +34,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		For(&v1alpha1.SeiNodeTask{}, builder.WithPredicates(loop.AskedForChange())).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(r.tasksOfNode), builder.WithPredicates(nodeFactsChanged())).
 		Watches(&v1alpha1.SeiNodeTask{}, handler.EnqueueRequestsFromMapFunc(r.tasksBehind), builder.WithPredicates(endedOrGone())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency, UsePriorityQueue: new(true)}).
+		WithOptions(loop.Options(concurrency)).
 		Complete(r.Tracer.Reconciler(v1alpha1.KindSeiNodeTask, r))
 	if err != nil {
 		return fmt.Errorf("setting up the SeiNodeTask controller: %w", err)
