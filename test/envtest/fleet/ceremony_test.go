@@ -201,7 +201,7 @@ func (w fleets) requireMember(c *chain, i int, hash string) {
 	if count(sent, api.ExportGentx) != 1 || count(sent, api.AssembleGenesis) != map[bool]int{true: 1}[i == 0] {
 		w.T.Errorf("%s was sent %v", node, sent)
 	}
-	n := w.node(child("val", i))
+	n := w.Node(child("val", i))
 	if len(n.Status.ResolvedPeers) != 3 || int(n.Spec.Validator.GenesisCeremony.Index) != i {
 		w.T.Errorf("%s has peers %v", n.Name, n.Status.ResolvedPeers)
 	}
@@ -237,7 +237,7 @@ func TestCeremony_FourValidators_StartAChainWithoutABucket(t *testing.T) {
 		ChainID: "demo", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{},
 		Peers: []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: map[string]string{v1alpha1.LabelDeployment: "val"}}}},
 	}})
-	full := w.awaitNode("full", up)
+	full := w.AwaitNode("full", up)
 	w.AwaitEvent("full", events.PhaseChanged)
 	if p := c.of(w.Key("full")); p.ExpectedGenesisHash != hash || len(full.Status.ResolvedPeers) != 4 {
 		t.Errorf("the full node got genesis %q and peers %v", p.ExpectedGenesisHash, full.Status.ResolvedPeers)
@@ -339,7 +339,7 @@ func TestCeremony_TakesTooLong_NamesWhomItWaitedFor(t *testing.T) {
 		t.Errorf("message %q", text)
 	}
 	release()
-	w.awaitNode("val-1", func(n *v1alpha1.SeiNode) bool { return n.Status.NodeID != "" })
+	w.AwaitNode("val-1", func(n *v1alpha1.SeiNode) bool { return n.Status.NodeID != "" })
 	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Annotations = map[string]string{v1alpha1.AnnotationRetry: "1"} })
 	w.await("val", settled)
 }
@@ -432,7 +432,7 @@ func TestCeremony_PausedAndOperatorRestarted_GoesOnWhereItWas(t *testing.T) {
 	w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.Phase == v1alpha1.DeploymentPaused })
 	w.RestartOperator()
 	release()
-	w.awaitNode("val-1", func(n *v1alpha1.SeiNode) bool {
+	w.AwaitNode("val-1", func(n *v1alpha1.SeiNode) bool {
 		return n.Status.Plan != nil && strings.Contains(plan.Find(n.Status.Plan, domain.StepAwaitGenesis).Message, "waiting for the ceremony")
 	})
 	if s := w.fleet("val"); s.Status.GenesisHash != "" || s.Status.Plan.ID != id {

@@ -38,7 +38,7 @@ func TestFleet_FromOneManifest_ComesUpAndFallsSilent(t *testing.T) {
 			t.Errorf("condition %s is missing", c)
 		}
 	}
-	n := w.node("rpc-1")
+	n := w.Node("rpc-1")
 	if n.Labels["team"] != "infra" || n.Labels[v1alpha1.LabelDeploymentOrdinal] != "1" || n.Annotations["note"] != "x" || !metav1.IsControlledBy(n, got) {
 		t.Errorf("node metadata %+v", n.ObjectMeta)
 	}
@@ -54,21 +54,21 @@ func TestFleet_FromOneManifest_ComesUpAndFallsSilent(t *testing.T) {
 func TestFleet_ForeignLabelsAndAnnotations_AreLeftAlone(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 1))
-	w.editNode("rpc-0", func(n *v1alpha1.SeiNode) {
+	w.EditNode("rpc-0", func(n *v1alpha1.SeiNode) {
 		n.Labels["theirs"], n.Annotations["theirs"] = "1", "1"
 		delete(n.Labels, v1alpha1.LabelDeploymentOrdinal)
 	})
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
 		s.Spec.Template.Metadata.Labels = map[string]string{"team": "core"}
 	})
-	n := w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool {
+	n := w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool {
 		return n.Labels["team"] == "core" && n.Labels[v1alpha1.LabelDeploymentOrdinal] == "0"
 	})
 	if n.Labels["theirs"] != "1" || n.Annotations["theirs"] != "1" {
 		t.Errorf("foreign metadata went: %v %v", n.Labels, n.Annotations)
 	}
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Template.Metadata.Labels = nil })
-	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Labels["team"] == "" && n.Labels["theirs"] == "1" })
+	w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Labels["team"] == "" && n.Labels["theirs"] == "1" })
 }
 
 func TestScale_UpAndDownBySubresource_HighestOrdinalFirstAndVolumesByPolicy(t *testing.T) {
@@ -87,7 +87,7 @@ func TestScale_UpAndDownBySubresource_HighestOrdinalFirstAndVolumesByPolicy(t *t
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
 		s.Spec.Template.Spec.DataVolume = &v1alpha1.DataVolumeSpec{DeletionPolicy: v1alpha1.VolumeRetain}
 	})
-	w.awaitNode("rpc-3", func(n *v1alpha1.SeiNode) bool {
+	w.AwaitNode("rpc-3", func(n *v1alpha1.SeiNode) bool {
 		return n.Spec.DataVolume != nil && n.Status.ObservedGeneration == n.Generation
 	})
 	mark := w.Recorder.Mark()
@@ -115,7 +115,7 @@ func TestScale_UpAndDownBySubresource_HighestOrdinalFirstAndVolumesByPolicy(t *t
 func TestChild_DeletedByHand_IsMadeAgain(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 2))
-	old := w.node("rpc-1")
+	old := w.Node("rpc-1")
 	w.Delete(old)
 	envtest.WaitReplaced(t, w.Env, old, func(*v1alpha1.SeiNode) bool { return true })
 	w.await("rpc", settled)
@@ -125,12 +125,12 @@ func TestChild_DeletedByHand_IsMadeAgain(t *testing.T) {
 func TestChild_EditedByHand_IsPutBackWithAnEvent(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 2))
-	w.editNode("rpc-0", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:mine" })
+	w.EditNode("rpc-0", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:mine" })
 	w.AwaitEvent("", events.NodeRestored)
-	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.Image == "seid:a" })
+	w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.Image == "seid:a" })
 	// What the template does not speak of is taken out too.
-	w.editNode("rpc-1", func(n *v1alpha1.SeiNode) { n.Spec.ExternalAddress = "added.example:1"; n.Spec.Paused = true })
-	w.awaitNode("rpc-1", func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == "" && !n.Spec.Paused })
+	w.EditNode("rpc-1", func(n *v1alpha1.SeiNode) { n.Spec.ExternalAddress = "added.example:1"; n.Spec.Paused = true })
+	w.AwaitNode("rpc-1", func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == "" && !n.Spec.Paused })
 	w.await("rpc", settled)
 }
 
@@ -147,10 +147,10 @@ func TestChild_AnotherControllersNodeUnderOurName_IsLeftAloneAndNamed(t *testing
 		t.Errorf("message %q", text)
 	}
 	w.AwaitEvent("", events.NodeNotOurs)
-	if n := w.node("rpc-1"); n.Spec.Image != "seid:theirs" || len(n.OwnerReferences) > 0 || n.UID != theirs.UID {
+	if n := w.Node("rpc-1"); n.Spec.Image != "seid:theirs" || len(n.OwnerReferences) > 0 || n.UID != theirs.UID {
 		t.Errorf("a foreign node was touched: %+v", n)
 	}
-	w.Delete(w.node("rpc-1"))
+	w.Delete(w.Node("rpc-1"))
 	w.await("rpc", settled)
 }
 
@@ -171,17 +171,17 @@ func TestDeletion_Retain_NodesRunOnAndAreAdoptedAgain(t *testing.T) {
 	snd := rpc("rpc", 2)
 	snd.Spec.DeletionPolicy = v1alpha1.VolumeRetain
 	w.bringUp(snd)
-	uid, pod := w.node("rpc-1").UID, &corev1.Pod{}
+	uid, pod := w.Node("rpc-1").UID, &corev1.Pod{}
 	w.Get("rpc-1-0", pod)
 	w.Delete(w.fleet("rpc"))
 	envtest.WaitGone[v1alpha1.SeiNodeDeployment](t, w.Env, w.NS, "rpc")
-	if n := w.node("rpc-1"); len(n.OwnerReferences) > 0 || n.DeletionTimestamp != nil {
+	if n := w.Node("rpc-1"); len(n.OwnerReferences) > 0 || n.DeletionTimestamp != nil {
 		t.Errorf("a retained node is still owned or going: %+v", n.ObjectMeta)
 	}
 	w.AwaitEvent("", events.NodesRetained)
 
 	again := w.bringUp(rpc("rpc", 2))
-	n := w.node("rpc-1")
+	n := w.Node("rpc-1")
 	now := &corev1.Pod{}
 	w.Get("rpc-1-0", now)
 	if n.UID != uid || !metav1.IsControlledBy(n, again) || now.UID != pod.UID {
@@ -215,6 +215,6 @@ func TestRetention_ScaledDownAndDeleted_AreToldApart(t *testing.T) {
 func TestRetention_ScaledDownAndUpAgain_ForgetsTheNote(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 1))
-	w.editNode("rpc-0", func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationScaledDown] = "true" })
-	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Annotations[v1alpha1.AnnotationScaledDown] == "" })
+	w.EditNode("rpc-0", func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationScaledDown] = "true" })
+	w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Annotations[v1alpha1.AnnotationScaledDown] == "" })
 }

@@ -185,7 +185,7 @@ func TestV2_PolicyChanged_OwnersFollowAlsoWhilePaused(t *testing.T) {
 		s.Spec.Paused, s.Spec.DeletionPolicy = true, v1alpha1.VolumeRetain
 	})
 	for _, name := range []string{"val-0", "val-1"} {
-		w.awaitNode(name, func(n *v1alpha1.SeiNode) bool { return !bound(n) })
+		w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool { return !bound(n) })
 	}
 	envtest.WaitFor(t, w.Env, w.NS, "val-genesis", func(c *corev1.ConfigMap) bool { return c != nil && !bound(c) })
 	envtest.WaitFor(t, w.Env, w.NS, "val-internal", func(s *corev1.Service) bool { return s != nil && !bound(s) })
@@ -194,7 +194,7 @@ func TestV2_PolicyChanged_OwnersFollowAlsoWhilePaused(t *testing.T) {
 
 	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.DeletionPolicy = v1alpha1.VolumeDelete })
 	for _, name := range []string{"val-0", "val-1"} {
-		w.awaitNode(name, func(n *v1alpha1.SeiNode) bool {
+		w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool {
 			return bound(n) && n.Annotations[v1alpha1.AnnotationDeploymentUID] == ""
 		})
 	}

@@ -91,7 +91,7 @@ func TestG2_ValidatorDeletedWithItsVolume_IsNamedAndNotReady(t *testing.T) {
 	snd := validators("val", 4)
 	snd.Spec.Template.Spec.DataVolume = &v1alpha1.DataVolumeSpec{DeletionPolicy: v1alpha1.VolumeDelete}
 	w.bringUp(snd)
-	old := w.node("val-2")
+	old := w.Node("val-2")
 	if old.Status.ConsensusAddress == "" || !strings.Contains(w.genesis("val-genesis").Annotations[v1alpha1.AnnotationGenesisValidators], old.Status.ConsensusAddress) {
 		t.Fatalf("validator %q is not noted in %v", old.Status.ConsensusAddress, w.genesis("val-genesis").Annotations)
 	}
@@ -234,7 +234,7 @@ func TestG5_LongCeremony_NodesHaveNoDeadlineOfTheirOwn(t *testing.T) {
 	snd := validators("val", 2)
 	snd.Spec.Genesis.MaxCeremonyDuration = &metav1.Duration{Duration: 48 * time.Hour}
 	w.Create(snd)
-	n := w.awaitNode("val-1", func(n *v1alpha1.SeiNode) bool {
+	n := w.AwaitNode("val-1", func(n *v1alpha1.SeiNode) bool {
 		task := plan.Find(n.Status.Plan, domain.StepAwaitGenesis)
 		return task != nil && task.StartedAt != nil
 	})
@@ -245,7 +245,7 @@ func TestG5_LongCeremony_NodesHaveNoDeadlineOfTheirOwn(t *testing.T) {
 	w.Create(&v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: v1alpha1.SeiNodeSpec{
 		ChainID: "demo", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{},
 	}})
-	full := w.awaitNode("full", func(n *v1alpha1.SeiNode) bool {
+	full := w.AwaitNode("full", func(n *v1alpha1.SeiNode) bool {
 		c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionPlanInProgress)
 		return c != nil && c.Reason == v1alpha1.ReasonPlanWaiting && strings.Contains(c.Message, "the ceremony of SeiNodeDeployment val is not complete")
 	})

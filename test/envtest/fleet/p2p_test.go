@@ -33,7 +33,7 @@ func TestF7_TCP_EveryNodeHasALoadBalancerAndAStableAddress(t *testing.T) {
 		lb.Annotations["service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"] != "ip" || !metav1.IsControlledBy(lb, got) {
 		t.Errorf("load balancer %+v %+v", lb.ObjectMeta, lb.Spec)
 	}
-	if address := w.node("rpc-1").Spec.ExternalAddress; address != "rpc-1-p2p.pacific-1.p2p.example:26656" {
+	if address := w.Node("rpc-1").Spec.ExternalAddress; address != "rpc-1-p2p.pacific-1.p2p.example:26656" {
 		t.Errorf("external address %q", address)
 	}
 
@@ -58,7 +58,7 @@ func TestF7_TCP_EveryNodeHasALoadBalancerAndAStableAddress(t *testing.T) {
 	envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "rpc-1-p2p")
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Networking = nil })
 	envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "rpc-0-p2p")
-	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == "" })
+	w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == "" })
 }
 
 // The founders of a chain find each other although no load balancer leads to a node that is not in
@@ -76,7 +76,7 @@ func TestF7_CeremonyWithLoadBalancers_GatesOpenWithPeersInsideTheCluster(t *test
 	w.awaitNetworking("val", metav1.ConditionTrue, v1alpha1.ReasonP2PEndpointsApplied, "")
 	uids := map[string]string{}
 	for i := range 4 {
-		n := w.node(child("val", i))
+		n := w.Node(child("val", i))
 		if len(n.Status.ResolvedPeers) != 3 || !insideOnly(n.Status.ResolvedPeers) || n.Spec.ExternalAddress != child("val", i)+"-p2p.demo.p2p.example:26656" {
 			t.Errorf("%s announces %q and has peers %v", n.Name, n.Spec.ExternalAddress, n.Status.ResolvedPeers)
 		}
@@ -105,10 +105,10 @@ func TestF7_NodePort_NodesAnnounceThePortsOfTheirServices(t *testing.T) {
 	for i := range 2 {
 		s := w.awaitService(child("rpc", i)+"-p2p", func(s *corev1.Service) bool { return s.Spec.Ports[0].NodePort != 0 })
 		want := fmt.Sprintf("rpc-%d-p2p.pacific-1.p2p.example:%d", i, s.Spec.Ports[0].NodePort)
-		if address := w.node(child("rpc", i)).Spec.ExternalAddress; s.Spec.Type != corev1.ServiceTypeNodePort || address != want {
+		if address := w.Node(child("rpc", i)).Spec.ExternalAddress; s.Spec.Type != corev1.ServiceTypeNodePort || address != want {
 			t.Errorf("Service %s, address %q, want %q", s.Spec.Type, address, want)
 		}
-		if n := w.node(child("rpc", i)); n.Generation != 1 {
+		if n := w.Node(child("rpc", i)); n.Generation != 1 {
 			t.Errorf("%s was made without its address and changed later: generation %d", n.Name, n.Generation)
 		}
 	}
@@ -187,7 +187,7 @@ func TestF9_SameHostNameInTwoNamespaces_TheYoungerIsRefused(t *testing.T) {
 	w.bringUp(reached("rpc", 1))
 	w.awaitNetworking("rpc", metav1.ConditionFalse, v1alpha1.ReasonHostTaken,
 		"rpc-0-p2p.pacific-1.p2p.example is a host name of SeiNodeDeployment "+other+"/rpc, which is older: rename one of the two, or put $(NAMESPACE) into p2p.hostname")
-	if n := w.node("rpc-0"); n.Spec.ExternalAddress != "" {
+	if n := w.Node("rpc-0"); n.Spec.ExternalAddress != "" {
 		t.Errorf("the younger announces %s", n.Spec.ExternalAddress)
 	}
 	err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: w.NS, Name: "rpc-0-p2p"}, &corev1.Service{})
@@ -204,7 +204,7 @@ func TestF9_SameHostNameInTwoNamespaces_TheYoungerIsRefused(t *testing.T) {
 		w.forceWrite("rpc") // it looks by itself every minute
 		return is(w.fleet("rpc"), v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonP2PEndpointsPending)
 	})
-	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool {
+	w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool {
 		return n.Spec.ExternalAddress == "rpc-0-p2p.pacific-1.p2p.example:26656"
 	})
 }

@@ -70,9 +70,9 @@ func TestRollout_LiveFields_DoNotWaitForTheirTurn(t *testing.T) {
 		s.Spec.Template.Spec.DataVolume = &v1alpha1.DataVolumeSpec{DeletionPolicy: v1alpha1.VolumeRetain}
 	})
 	for _, name := range []string{"rpc-0", "rpc-1", "rpc-2"} {
-		w.awaitNode(name, func(n *v1alpha1.SeiNode) bool { return n.Spec.DataVolume != nil })
+		w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool { return n.Spec.DataVolume != nil })
 	}
-	if n := w.node("rpc-2"); n.Spec.Image != "seid:a" {
+	if n := w.Node("rpc-2"); n.Spec.Image != "seid:a" {
 		t.Errorf("rpc-2 has image %s before its turn", n.Spec.Image)
 	}
 }
@@ -121,9 +121,9 @@ func TestRollout_NodesThatAreDown_MoveAtOnceAndFirst(t *testing.T) {
 	})
 	w.edit("rpc", image("seid:b"))
 	for _, name := range []string{"rpc-1", "rpc-2", "rpc-3"} {
-		w.awaitNode(name, func(n *v1alpha1.SeiNode) bool { return n.Status.CurrentImage == "seid:b" && n.Status.Plan == nil })
+		w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool { return n.Status.CurrentImage == "seid:b" && n.Status.Plan == nil })
 	}
-	if n := w.node("rpc-0"); n.Spec.Image != "seid:a" || !fleet.IsReady(n) {
+	if n := w.Node("rpc-0"); n.Spec.Image != "seid:a" || !fleet.IsReady(n) {
 		t.Errorf("the only node in sync was moved: %s", n.Spec.Image)
 	}
 	for _, name := range []string{"rpc-1", "rpc-2", "rpc-3"} {
@@ -152,11 +152,11 @@ func TestRollout_RestartAnnotationInTheTemplate_RestartsOneByOne(t *testing.T) {
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
 		s.Spec.Template.Metadata.Annotations = map[string]string{v1alpha1.AnnotationRestart: "now"}
 	})
-	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool {
+	w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool {
 		return n.Annotations[v1alpha1.AnnotationRestart] == "now" && n.Status.LastPlan.Reason == "RestartRequested"
 	})
 	for _, name := range []string{"rpc-1", "rpc-2"} {
-		if n := w.node(name); n.Annotations[v1alpha1.AnnotationRestart] != "" {
+		if n := w.Node(name); n.Annotations[v1alpha1.AnnotationRestart] != "" {
 			t.Errorf("%s restarts while rpc-0 is down", name)
 		}
 	}

@@ -58,7 +58,7 @@ var samplePromises = map[string]samplePromise{
 		make: func(w fleets, _ client.Object) { w.bringUp(rpc("rpc", 2)) },
 		kept: func(w fleets) {
 			nodeRuns("replayer")(w)
-			w.awaitNode("replayer", func(n *v1alpha1.SeiNode) bool {
+			w.AwaitNode("replayer", func(n *v1alpha1.SeiNode) bool {
 				return len(n.Status.ResolvedPeers) == 2 &&
 					conditions.Is(n.Status.Conditions, v1alpha1.ConditionResultsMatch, metav1.ConditionTrue, v1alpha1.ReasonComparing)
 			})
@@ -101,12 +101,12 @@ var samplePromises = map[string]samplePromise{
 				return c != nil && c.Status == metav1.ConditionTrue
 			})
 			// A fleet that knows only itself finds nobody.
-			for _, peer := range w.node("rpc-0").Status.ResolvedPeers {
+			for _, peer := range w.Node("rpc-0").Status.ResolvedPeers {
 				if strings.Contains(peer, "p2p.example.com") {
 					return
 				}
 			}
-			w.T.Errorf("the peers of rpc-0 are all of its own fleet: %v", w.node("rpc-0").Status.ResolvedPeers)
+			w.T.Errorf("the peers of rpc-0 are all of its own fleet: %v", w.Node("rpc-0").Status.ResolvedPeers)
 		},
 	},
 	"seinodedeployment-validator.yaml": {
@@ -183,7 +183,7 @@ func newSampleWorld(t *testing.T) fleets {
 func nodeRuns(name string) func(fleets) {
 	return func(w fleets) {
 		w.T.Helper()
-		w.awaitNode(name, func(n *v1alpha1.SeiNode) bool {
+		w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool {
 			return n.Status.Phase == v1alpha1.NodeRunning && n.Status.Plan == nil && n.Status.CurrentImage == n.Spec.Image &&
 				conditions.Is(n.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 		})
@@ -227,7 +227,7 @@ func (w fleets) filledVolume(name string, mode seid.Mode) {
 // endBootstrap has the chain of a bootstrap Job reach its height.
 func (w fleets) endBootstrap(name string) {
 	w.T.Helper()
-	w.awaitNode(name, func(n *v1alpha1.SeiNode) bool {
+	w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool {
 		task := plan.Find(n.Status.Plan, domain.StepAwaitBootstrap)
 		return task != nil && task.Status == v1alpha1.TaskRunning
 	})

@@ -33,7 +33,7 @@ type picture struct {
 // picture describes a node without its name, so that nodes can be compared.
 func (s *storm) picture(fleet string, ordinal int) string {
 	s.T.Helper()
-	node := s.awaitNode(child(fleet, ordinal), up)
+	node := s.AwaitNode(child(fleet, ordinal), up)
 	set, pod := &appsv1.StatefulSet{}, &corev1.Pod{}
 	s.Get(node.Name, set)
 	s.Get(node.Name+"-0", pod)

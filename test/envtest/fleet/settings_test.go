@@ -22,10 +22,10 @@ func TestSettings_OfOneNode_ReachNobodyElse(t *testing.T) {
 	w.bringUp(rpc("rpc", 3))
 	pods := w.pods("rpc", 3)
 	w.edit("rpc", settings(v1alpha1.NodeSettings{Ordinal: 1, Overrides: map[string]string{"mempool.size": "7"}}))
-	w.awaitNode("rpc-1", func(n *v1alpha1.SeiNode) bool { return n.Spec.Overrides["mempool.size"] == "7" && up(n) })
+	w.AwaitNode("rpc-1", func(n *v1alpha1.SeiNode) bool { return n.Spec.Overrides["mempool.size"] == "7" && up(n) })
 	w.await("rpc", settled)
 	for i, uid := range w.pods("rpc", 3) {
-		if n := w.node(child("rpc", i)); i != 1 && (len(n.Spec.Overrides) > 0 || uid != pods[i]) {
+		if n := w.Node(child("rpc", i)); i != 1 && (len(n.Spec.Overrides) > 0 || uid != pods[i]) {
 			t.Errorf("%s was changed too", n.Name)
 		}
 	}
@@ -54,8 +54,8 @@ func TestSettings_OfOneNode_ReachNobodyElse(t *testing.T) {
 func TestScaleDown_MarkedNode_GoesFirstAndTheOthersStay(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 4))
-	w.editNode("rpc-1", func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationRemoveFirst] = "true" })
-	stay := w.node("rpc-3")
+	w.EditNode("rpc-1", func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationRemoveFirst] = "true" })
+	stay := w.Node("rpc-3")
 	scale := func(replicas int32) {
 		t.Helper()
 		w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Replicas = replicas })
@@ -69,12 +69,12 @@ func TestScaleDown_MarkedNode_GoesFirstAndTheOthersStay(t *testing.T) {
 	scale(3)
 	envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, "rpc-1")
 	names("rpc-0", "rpc-2", "rpc-3")
-	if n := w.node("rpc-3"); n.UID != stay.UID {
+	if n := w.Node("rpc-3"); n.UID != stay.UID {
 		t.Error("rpc-3 was replaced")
 	}
 	// It is remembered, also by another operator: who is deleted by hand comes back as itself.
 	w.RestartOperator()
-	w.Delete(w.node("rpc-3"))
+	w.Delete(w.Node("rpc-3"))
 	envtest.WaitReplaced(t, w.Env, stay, func(*v1alpha1.SeiNode) bool { return true })
 	names("rpc-0", "rpc-2", "rpc-3")
 	scale(4)
@@ -98,7 +98,7 @@ func TestRollout_Partition_HoldsBackTheLowerOrdinals(t *testing.T) {
 		t.Errorf("message %q", text)
 	}
 	for i, want := range []string{"seid:a", "seid:a", "seid:b"} {
-		if n := w.node(child("rpc", i)); n.Spec.Image != want {
+		if n := w.Node(child("rpc", i)); n.Spec.Image != want {
 			t.Errorf("%s has %s, want %s", n.Name, n.Spec.Image, want)
 		}
 	}

@@ -69,7 +69,7 @@ func TestF1_RefusedConfiguration_StopsAtTheFirstNode(t *testing.T) {
 	w.RestartOperator()
 	w.forceWrite("rpc")
 	for _, name := range []string{"rpc-1", "rpc-2"} {
-		if n := w.node(name); len(n.Spec.Overrides) > 0 {
+		if n := w.Node(name); len(n.Spec.Overrides) > 0 {
 			t.Errorf("%s was given %v past a node that failed", name, n.Spec.Overrides)
 		}
 	}
@@ -84,7 +84,7 @@ func TestF1_RefusedConfiguration_StopsAtTheFirstNode(t *testing.T) {
 		t.Errorf("conditions %+v", got.Status.Conditions)
 	}
 	for i := range 3 {
-		if n := w.node(child("rpc", i)); n.Spec.Overrides["mempool.size"] != "2" {
+		if n := w.Node(child("rpc", i)); n.Spec.Overrides["mempool.size"] != "2" {
 			t.Errorf("%s has %v", n.Name, n.Spec.Overrides)
 		}
 	}
@@ -100,7 +100,7 @@ func TestF1_ImageThatCannotBePulled_DoesNotUseUpTheBudget(t *testing.T) {
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.UpdateStrategy.InPlace.MaxUnavailable.IntVal = 3 })
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.ObservedGeneration == s.Generation })
 	for _, name := range []string{"rpc-1", "rpc-2", "rpc-3"} {
-		if n := w.node(name); n.Spec.Image != "seid:a" {
+		if n := w.Node(name); n.Spec.Image != "seid:a" {
 			t.Errorf("%s has %s past a node that failed", name, n.Spec.Image)
 		}
 	}
@@ -125,7 +125,7 @@ func TestF2_SilentKubelets_SetNobodyFree(t *testing.T) {
 		}
 	}
 	for i := range 3 {
-		w.awaitNode(child("rpc", i), func(n *v1alpha1.SeiNode) bool {
+		w.AwaitNode(child("rpc", i), func(n *v1alpha1.SeiNode) bool {
 			return conditions.Is(n.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, "")
 		})
 	}
@@ -136,7 +136,7 @@ func TestF2_SilentKubelets_SetNobodyFree(t *testing.T) {
 	})
 	w.forceWrite("rpc")
 	for i := range 3 {
-		if n := w.node(child("rpc", i)); n.Spec.Image != "seid:a" {
+		if n := w.Node(child("rpc", i)); n.Spec.Image != "seid:a" {
 			t.Errorf("%s was moved although nobody knows whether it serves", n.Name)
 		}
 	}
@@ -162,7 +162,7 @@ func TestF3_ImageThatCrashesLater_HurtsOneNode(t *testing.T) {
 		soak(3600)(s)
 		image("seid:b")(s)
 	})
-	w.awaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return up(n) && n.Spec.Image == "seid:b" })
+	w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return up(n) && n.Spec.Image == "seid:b" })
 	soaking := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return s.Status.Rollout != nil && strings.Contains(s.Status.Rollout.WaitingOn, "rpc-0: it has been Ready for less than minReadySeconds")
 	})
@@ -172,7 +172,7 @@ func TestF3_ImageThatCrashesLater_HurtsOneNode(t *testing.T) {
 	w.Pods.Rule(podsim.Match{Namespace: w.NS, Image: "seid:b", Container: "seid"}, podsim.Behaviour{Exit: new(int32(1))})
 	w.await("rpc", rolloutFailed("rpc-0", v1alpha1.ReasonPodCrashLooping))
 	for _, name := range []string{"rpc-1", "rpc-2"} {
-		if n := w.node(name); n.Spec.Image != "seid:a" {
+		if n := w.Node(name); n.Spec.Image != "seid:a" {
 			t.Errorf("%s has %s", name, n.Spec.Image)
 		}
 	}
@@ -217,29 +217,29 @@ func TestF5_PeersAndOperatorChange_RestartNothing(t *testing.T) {
 		}
 	}
 	w.Create(sentry())
-	w.awaitNode("sentry", up)
+	w.AwaitNode("sentry", up)
 	snd := rpc("rpc", 3)
 	snd.Spec.Template.Spec.Peers = []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: map[string]string{"team": "sei"}}}}
 	w.bringUp(snd)
 	peers := func(count int) {
 		t.Helper()
 		for i := range 3 {
-			w.awaitNode(child("rpc", i), func(n *v1alpha1.SeiNode) bool { return len(n.Status.ResolvedPeers) == count && up(n) })
+			w.AwaitNode(child("rpc", i), func(n *v1alpha1.SeiNode) bool { return len(n.Status.ResolvedPeers) == count && up(n) })
 		}
 	}
 	peers(1)
 	pods := w.pods("rpc", 3)
-	w.Delete(w.node("sentry"))
+	w.Delete(w.Node("sentry"))
 	envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, "sentry")
 	peers(0)
 	w.Create(sentry())
-	w.awaitNode("sentry", up)
+	w.AwaitNode("sentry", up)
 	peers(1)
 	w.Stop()
 	w.Platform.Images.Sidecar = "sidecar:2"
 	w.StartOperator()
 	for i := range 3 {
-		w.awaitNode(child("rpc", i), func(n *v1alpha1.SeiNode) bool {
+		w.AwaitNode(child("rpc", i), func(n *v1alpha1.SeiNode) bool {
 			return conditions.Is(n.Status.Conditions, v1alpha1.ConditionNodeUpdateInProgress, metav1.ConditionFalse, v1alpha1.ReasonPendingRestart)
 		})
 		for _, task := range w.Sidecars.Submissions(w.Key(child("rpc", i))) {
@@ -258,7 +258,7 @@ func TestF5_PeersAndOperatorChange_RestartNothing(t *testing.T) {
 		s.Spec.Template.Metadata.Annotations = map[string]string{v1alpha1.AnnotationRestart: "now"}
 	})
 	for i := range 3 {
-		w.awaitNode(child("rpc", i), func(n *v1alpha1.SeiNode) bool { return up(n) && n.Status.CurrentSidecarImage == "sidecar:2" })
+		w.AwaitNode(child("rpc", i), func(n *v1alpha1.SeiNode) bool { return up(n) && n.Status.CurrentSidecarImage == "sidecar:2" })
 	}
 	w.await("rpc", settled)
 	watch.require(t, 1)

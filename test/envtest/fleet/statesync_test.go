@@ -54,7 +54,7 @@ func TestF8_ScaleUp_AsksNodesInSyncByTheirNamesInside(t *testing.T) {
 	snd.Spec.Template.Spec.Peers = []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: map[string]string{v1alpha1.LabelChain: "pacific-1"}}}}
 	w.Create(snd)
 	for _, name := range []string{"rpc-0", "rpc-1"} {
-		n := w.awaitNode(name, func(n *v1alpha1.SeiNode) bool {
+		n := w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool {
 			return n.Status.Plan != nil && strings.Contains(planMessages(n), "none of the 1 nodes that spec.peers finds by label is in sync")
 		})
 		if task := plan.Find(n.Status.Plan, domain.StepConfigureStateSync); task.Deadline != nil {

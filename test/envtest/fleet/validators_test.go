@@ -63,9 +63,9 @@ func TestValidatorSet_KeysPerOrdinal_IsRolledOneByOne(t *testing.T) {
 	w.Create(snd)
 
 	// Keys that are missing keep their own validator waiting and no other.
-	w.awaitNode("val-0", up)
-	w.awaitNode("val-1", up)
-	w.awaitNode("val-2", func(n *v1alpha1.SeiNode) bool {
+	w.AwaitNode("val-0", up)
+	w.AwaitNode("val-1", up)
+	w.AwaitNode("val-2", func(n *v1alpha1.SeiNode) bool {
 		c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionSigningKeyReady)
 		return c != nil && c.Status == metav1.ConditionFalse && strings.Contains(c.Message, "val-2-signing")
 	})
@@ -78,7 +78,7 @@ func TestValidatorSet_KeysPerOrdinal_IsRolledOneByOne(t *testing.T) {
 	w.await("val", runs("seid:b"))
 	watch.require(t, 1)
 	for i, address := range addresses {
-		n := w.node(child("val", i))
+		n := w.Node(child("val", i))
 		if n.Status.ConsensusAddress != address || n.Spec.Validator.SigningKey.Secret.SecretName != fmt.Sprintf("val-%d-signing", i) {
 			t.Errorf("%s signs as %s with %s, want %s", n.Name, n.Status.ConsensusAddress, n.Spec.Validator.SigningKey.Secret.SecretName, address)
 		}

@@ -5,10 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
@@ -16,10 +14,7 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
-func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	os.Exit(envtest.Main(m))
-}
+func TestMain(m *testing.M) { os.Exit(world.Main(m)) }
 
 // fleets is a world in which tests make fleets.
 type fleets struct{ *world.World }
@@ -32,9 +27,7 @@ func newWorld(t *testing.T) fleets {
 // newOperatedWorld makes a world whose operator runs.
 func newOperatedWorld(t *testing.T) fleets {
 	t.Helper()
-	w := newWorld(t)
-	w.StartOperator()
-	return w
+	return fleets{world.Operated(t)}
 }
 
 // rpc is a fleet of full nodes that count as soon as they are Ready.
@@ -66,12 +59,6 @@ func (w fleets) edit(name string, change func(*v1alpha1.SeiNodeDeployment)) *v1a
 	return world.Edit(w.World, name, &v1alpha1.SeiNodeDeployment{}, change)
 }
 
-// editNode changes a node behind the fleet's back.
-func (w fleets) editNode(name string, change func(*v1alpha1.SeiNode)) {
-	w.T.Helper()
-	world.Edit(w.World, name, &v1alpha1.SeiNode{}, change)
-}
-
 func (w fleets) fleet(name string) *v1alpha1.SeiNodeDeployment {
 	w.T.Helper()
 	snd := &v1alpha1.SeiNodeDeployment{}
@@ -79,22 +66,10 @@ func (w fleets) fleet(name string) *v1alpha1.SeiNodeDeployment {
 	return snd
 }
 
-func (w fleets) node(name string) *v1alpha1.SeiNode {
-	w.T.Helper()
-	node := &v1alpha1.SeiNode{}
-	w.Get(name, node)
-	return node
-}
-
 // await waits until a fleet is as described.
 func (w fleets) await(name string, condition func(*v1alpha1.SeiNodeDeployment) bool) *v1alpha1.SeiNodeDeployment {
 	w.T.Helper()
 	return envtest.WaitFor(w.T, w.Env, w.NS, name, func(s *v1alpha1.SeiNodeDeployment) bool { return s != nil && condition(s) })
-}
-
-func (w fleets) awaitNode(name string, condition func(*v1alpha1.SeiNode) bool) *v1alpha1.SeiNode {
-	w.T.Helper()
-	return envtest.WaitFor(w.T, w.Env, w.NS, name, func(n *v1alpha1.SeiNode) bool { return n != nil && condition(n) })
 }
 
 // settled is a fleet whose nodes all run the template and are in sync.

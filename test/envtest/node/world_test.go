@@ -4,10 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
@@ -15,10 +13,7 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
-func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	os.Exit(envtest.Main(m))
-}
+func TestMain(m *testing.M) { os.Exit(world.Main(m)) }
 
 // nodes is a world in which tests make nodes.
 type nodes struct{ *world.World }
@@ -31,36 +26,27 @@ func newWorld(t *testing.T) nodes {
 // newOperatedWorld makes a world whose operator runs.
 func newOperatedWorld(t *testing.T) nodes {
 	t.Helper()
-	w := newWorld(t)
-	w.StartOperator()
-	return w
+	return nodes{world.Operated(t)}
 }
 
 // fullNode is the smallest valid SeiNode.
-func fullNode(name string) *v1alpha1.SeiNode {
-	return &v1alpha1.SeiNode{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       v1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{}},
-	}
-}
+func fullNode(name string) *v1alpha1.SeiNode { return world.FullNode(name) }
 
 // edit changes a node's spec or metadata, as a user would.
 func (w nodes) edit(name string, change func(*v1alpha1.SeiNode)) *v1alpha1.SeiNode {
 	w.T.Helper()
-	return world.Edit(w.World, name, &v1alpha1.SeiNode{}, change)
+	return w.EditNode(name, change)
 }
 
 func (w nodes) node(name string) *v1alpha1.SeiNode {
 	w.T.Helper()
-	node := &v1alpha1.SeiNode{}
-	w.Get(name, node)
-	return node
+	return w.Node(name)
 }
 
 // await waits until a node is as described.
 func (w nodes) await(name string, condition func(*v1alpha1.SeiNode) bool) *v1alpha1.SeiNode {
 	w.T.Helper()
-	return envtest.WaitFor(w.T, w.Env, w.NS, name, func(n *v1alpha1.SeiNode) bool { return n != nil && condition(n) })
+	return w.AwaitNode(name, condition)
 }
 
 func (w nodes) awaitPod(name string, condition func(*corev1.Pod) bool) *corev1.Pod {

@@ -12,6 +12,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
+	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
 func softwareUpgrade(name, node string) *v1alpha1.SeiNodeTask {
@@ -88,7 +89,7 @@ func TestKinds_OnTheSidecar_CompleteWithTheirOutputs(t *testing.T) {
 // RestartSeid keeps the pod.
 func TestRestartSeid_KeepsThePodAndStartsSeidAnew(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	before, pod := len(w.Sidecars.Starts(w.Key("n"))), &corev1.Pod{}
 	w.Get("n-0", pod)
 	w.Create(restart("r", "n"))

@@ -22,7 +22,7 @@ import (
 // Tasks that wait, run or are over are silent: forced reconciles cause no write.
 func TestSilence_WaitingRunningAndFinishedTasks_CauseNoWrite(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	w.Create(restart("over", "n"))
 	w.await("over", func(t *v1alpha1.SeiNodeTask) bool { return complete(t) && len(t.Finalizers) == 0 })
 	w.Sidecars.Program(w.Key("n"), api.AwaitCondition, sidecarsim.Outcome{Hang: true})
@@ -52,7 +52,7 @@ func TestSilence_WaitingRunningAndFinishedTasks_CauseNoWrite(t *testing.T) {
 
 func TestTTL_RemovesATaskThatIsOver(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	task := restart("r", "n")
 	task.Spec.TTLSecondsAfterFinished = new(int32)
 	w.Create(task)
@@ -178,7 +178,7 @@ func TestSidecarRefusal_UntilTheTimeIsUp_IsTheReason(t *testing.T) {
 // under way there.
 func TestDeletion_NodeThatDoesNotAnswer_DelaysItAtMost(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	w.Sidecars.Program(w.Key("n"), api.AwaitCondition, sidecarsim.Outcome{Hang: true})
 	w.Create(awaitHeight("a", "n", ""))
 	w.await("a", handedOver)
@@ -191,7 +191,7 @@ func TestDeletion_NodeThatDoesNotAnswer_DelaysItAtMost(t *testing.T) {
 // UpdateNodeImage is the node's own update, and ends when the node is ready with the image.
 func TestUpdateNodeImage_EndsWithTheNodesUpdate(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	w.Create(updateImage("u", "n", "seid:b"))
 	done := w.await("u", complete)
 	if got := done.Status.Outputs; got == nil || got.UpdateNodeImage.AppliedImage != "seid:b" {

@@ -12,6 +12,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
+	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
 func stateSync(name, node string) *v1alpha1.SeiNodeTask {
@@ -34,11 +35,11 @@ func ready(n *v1alpha1.SeiNode) bool {
 
 func TestStateSync_StopsResetsAndStartsTheNode_AndItsOwnPlansStayAway(t *testing.T) {
 	w := newOperatedWorld(t)
-	node := w.bringUp(fullNode("n"))
+	node := w.bringUp(world.FullNode("n"))
 	asked, starts := w.sinceBringUp("n"), len(w.Sidecars.Starts(w.Key("n")))
 	w.Create(stateSync("s", "n"))
 	w.await("s", complete)
-	after := w.awaitNode("n", ready)
+	after := w.AwaitNode("n", ready)
 	if got := asked(); !slices.Equal(got, stateSyncSteps) {
 		t.Errorf("the sidecar was asked for %v, want %v", got, stateSyncSteps)
 	}
@@ -56,14 +57,14 @@ func TestStateSync_StopsResetsAndStartsTheNode_AndItsOwnPlansStayAway(t *testing
 // A step that fails leaves the node stopped, and says how to go on; another task does.
 func TestStateSync_Failure_LeavesTheNodeHeldAndSaysHowToGoOn(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	repair := w.Sidecars.Program(w.Key("n"), api.ConfigureStateSync, sidecarsim.Outcome{
 		Error: api.Terminal(api.CodePrecondition, errors.New("the witnesses disagree")),
 	})
 	w.Create(stateSync("first", "n"))
 	task := w.await("first", failed(v1alpha1.ReasonTaskFailed))
 	requireWords(t, task, v1alpha1.ConditionFailed, "the witnesses disagree; the node is stopped behind its gate and its data may be gone: make another")
-	w.awaitNode("n", func(n *v1alpha1.SeiNode) bool {
+	w.AwaitNode("n", func(n *v1alpha1.SeiNode) bool {
 		return conditions.Is(n.Status.Conditions, v1alpha1.ConditionSidecarReady, metav1.ConditionFalse, v1alpha1.ReasonGateHeld)
 	})
 	w.RestartOperator() // a new operator does not open the gate either
@@ -73,20 +74,20 @@ func TestStateSync_Failure_LeavesTheNodeHeldAndSaysHowToGoOn(t *testing.T) {
 	repair()
 	w.Create(stateSync("second", "n"))
 	w.await("second", complete)
-	w.awaitNode("n", ready)
+	w.AwaitNode("n", ready)
 }
 
 // Deleting the task before the data was touched gives the node back as it was.
 func TestStateSync_DeletedBeforeTheReset_LetsTheNodeGo(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	asked := w.sinceBringUp("n")
 	w.Sidecars.Program(w.Key("n"), api.StopSeid, sidecarsim.Outcome{Hang: true, Times: 1})
 	w.Create(stateSync("s", "n"))
 	w.Eventually("seid being stopped", func() bool { return slices.Contains(asked(), api.StopSeid) })
 	w.Delete(w.task("s"))
 	envtest.WaitGone[v1alpha1.SeiNodeTask](t, w.Env, w.NS, "s")
-	w.awaitNode("n", ready)
+	w.AwaitNode("n", ready)
 	if slices.Contains(asked(), api.ResetData) || !w.Sidecars.Ready(w.Key("n")) {
 		t.Errorf("asked for %v, open %t", asked(), w.Sidecars.Ready(w.Key("n")))
 	}
@@ -95,7 +96,7 @@ func TestStateSync_DeletedBeforeTheReset_LetsTheNodeGo(t *testing.T) {
 // Once the data was touched, the node is set up before it is let go.
 func TestStateSync_DeletedAfterTheReset_FinishesFirst(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	asked := w.sinceBringUp("n")
 	w.Sidecars.Program(w.Key("n"), api.ConfigureStateSync, sidecarsim.Outcome{
 		Times: 1, Error: api.Retryable(api.CodeUnavailable, errors.New("a witness does not answer")),
@@ -104,7 +105,7 @@ func TestStateSync_DeletedAfterTheReset_FinishesFirst(t *testing.T) {
 	w.Eventually("state sync being set up", func() bool { return slices.Contains(asked(), api.ConfigureStateSync) })
 	w.Delete(w.task("s"))
 	envtest.WaitGone[v1alpha1.SeiNodeTask](t, w.Env, w.NS, "s")
-	w.awaitNode("n", ready)
+	w.AwaitNode("n", ready)
 	if got := asked(); !slices.Contains(got, api.ConfigValidate) || got[len(got)-1] != api.MarkReady {
 		t.Errorf("asked for %v", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
+	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
 func patient(t *v1alpha1.SeiNodeTask, d time.Duration) *v1alpha1.SeiNodeTask {
@@ -28,7 +29,7 @@ func TestTarget_MissingAndThenInitializing_IsWaitedFor(t *testing.T) {
 	})
 	requireWords(t, task, v1alpha1.ConditionReady, "there is no SeiNode n")
 	release := w.Sidecars.Program(w.Key("n"), api.ConfigureGenesis, sidecarsim.Outcome{Hang: true, Times: 1})
-	w.Create(fullNode("n"))
+	w.Create(world.FullNode("n"))
 	task = w.await("r", func(t *v1alpha1.SeiNodeTask) bool {
 		return is(t, v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonPhaseNotMet) && says(t, v1alpha1.ConditionTargetReady, "phase Initializing")
 	})
@@ -53,8 +54,8 @@ func TestTarget_NotInTime_FailsTheTaskForGood(t *testing.T) {
 	w.AwaitEvent("missing", events.TaskFailed)
 
 	w.Sidecars.Program(w.Key("n"), api.ConfigureGenesis, sidecarsim.Outcome{Hang: true})
-	w.Create(fullNode("n"))
-	w.awaitNode("n", func(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeInitializing })
+	w.Create(world.FullNode("n"))
+	w.AwaitNode("n", func(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeInitializing })
 	w.Create(patient(restart("early", "n"), time.Second))
 	task := w.await("early", failed(v1alpha1.ReasonPhaseTimeout))
 	requireWords(t, task, v1alpha1.ConditionFailed, "is in phase Initializing, and the task needs Running; waited for 1s")
@@ -66,7 +67,7 @@ func TestTarget_NotInTime_FailsTheTaskForGood(t *testing.T) {
 // A node that goes, or is made anew, takes the tasks that run on it along.
 func TestTarget_DeletedWhileTheTaskRuns_FailsTheTask(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	w.Sidecars.Program(w.Key("n"), api.AwaitCondition, sidecarsim.Outcome{Hang: true})
 	w.Create(awaitHeight("a", "n", ""))
 	w.await("a", handedOver)
@@ -83,12 +84,12 @@ func TestTarget_DeletedWhileTheTaskRuns_FailsTheTask(t *testing.T) {
 
 func TestTarget_ThatCannotBe_IsRefusedAtOnceWithAdvice(t *testing.T) {
 	w := newOperatedWorld(t)
-	w.bringUp(fullNode("n"))
+	w.bringUp(world.FullNode("n"))
 	w.bringUp(validator("v"))
 	snd := &v1alpha1.SeiNodeDeployment{ObjectMeta: metav1.ObjectMeta{Name: "fleet"}}
-	snd.Spec.Replicas, snd.Spec.Template.Spec = 1, fullNode("").Spec
+	snd.Spec.Replicas, snd.Spec.Template.Spec = 1, world.FullNode("").Spec
 	w.Create(snd)
-	w.awaitNode("fleet-0", func(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeRunning })
+	w.AwaitNode("fleet-0", func(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeRunning })
 	elsewhere := vote("elsewhere", "n")
 	elsewhere.Spec.GovVote.ChainID = "atlantic-2"
 	for _, c := range []struct {

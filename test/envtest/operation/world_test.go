@@ -9,10 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
@@ -27,31 +25,19 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
-func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
-	os.Exit(envtest.Main(m))
-}
+func TestMain(m *testing.M) { os.Exit(world.Main(m)) }
 
 // tasks is a world in which tests make tasks for nodes.
 type tasks struct{ *world.World }
 
 func newOperatedWorld(t *testing.T) tasks {
 	t.Helper()
-	w := tasks{world.New(t)}
-	w.StartOperator()
-	return w
-}
-
-func fullNode(name string) *v1alpha1.SeiNode {
-	return &v1alpha1.SeiNode{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       v1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{}},
-	}
+	return tasks{world.Operated(t)}
 }
 
 // validator is one whose keys are on its volume.
 func validator(name string) *v1alpha1.SeiNode {
-	n := fullNode(name)
+	n := world.FullNode(name)
 	n.Spec.FullNode, n.Spec.Validator = nil, &v1alpha1.ValidatorSpec{}
 	return n
 }
@@ -60,14 +46,9 @@ func validator(name string) *v1alpha1.SeiNode {
 func (w tasks) bringUp(node *v1alpha1.SeiNode) *v1alpha1.SeiNode {
 	w.T.Helper()
 	w.Create(node)
-	return w.awaitNode(node.Name, func(n *v1alpha1.SeiNode) bool {
+	return w.AwaitNode(node.Name, func(n *v1alpha1.SeiNode) bool {
 		return n.Status.Plan == nil && conditions.Is(n.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 	})
-}
-
-func (w tasks) awaitNode(name string, condition func(*v1alpha1.SeiNode) bool) *v1alpha1.SeiNode {
-	w.T.Helper()
-	return envtest.WaitFor(w.T, w.Env, w.NS, name, func(n *v1alpha1.SeiNode) bool { return n != nil && condition(n) })
 }
 
 func newTask(name, node string, kind v1alpha1.SeiNodeTaskKind) *v1alpha1.SeiNodeTask {

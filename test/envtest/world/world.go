@@ -65,6 +65,14 @@ func New(t *testing.T) *World {
 	return w
 }
 
+// Operated makes a world whose operator runs.
+func Operated(t *testing.T) *World {
+	t.Helper()
+	w := New(t)
+	w.StartOperator()
+	return w
+}
+
 // StartOperator starts an operator for the world's namespace. Its token file is any
 // token: the simulated sidecars want one and take it.
 func (w *World) StartOperator() {
