@@ -404,33 +404,29 @@ func killedAt(t *testing.T, at *crashBucket) {
 	}
 }
 
-func TestPublisher_ResetMeanwhile_EndsTheUploadAndNothingIsRemembered(t *testing.T) {
-	bucket := t.TempDir()
-	p := newPublishing(t, bucket, idA)
-	p.finish(t, 100)
-	defer through(&crashBucket{meet: func(ctx context.Context) {
-		p.Tasks.Abandon()
-		<-ctx.Done()
-	}})()
-	p.Round(t.Context())
-	wantKeys(t, bucket, nil)
-	if got := p.document(t); got.Height != 0 || got.Error != "" {
-		t.Errorf("document = %+v", got)
-	}
-}
-
-func TestPublisher_TurnedOffMeanwhile_EndsTheUpload(t *testing.T) {
-	bucket := t.TempDir()
-	p := newPublishing(t, bucket, idA)
-	p.finish(t, 100)
-	defer through(&crashBucket{meet: func(ctx context.Context) {
-		p.set(t, 0)
-		<-ctx.Done()
-	}})()
-	p.Round(t.Context())
-	wantKeys(t, bucket, nil)
-	if got := p.document(t); got.Keep != 0 || got.Height != 0 || got.Error != "" {
-		t.Errorf("document = %+v", got)
+// The sidecar's tasks are reset, or publishing is turned off, during an upload: the upload ends, and
+// nothing is remembered of it.
+func TestPublisher_ResetOrTurnedOffMeanwhile_EndsTheUpload(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(*publishing)
+		keep      int32
+	}{
+		"reset":      {func(p *publishing) { p.Tasks.Abandon() }, 2},
+		"turned off": {func(p *publishing) { p.set(t, 0) }, 0},
+	} {
+		bucket := t.TempDir()
+		p := newPublishing(t, bucket, idA)
+		p.finish(t, 100)
+		undo := through(&crashBucket{meet: func(ctx context.Context) {
+			c.meanwhile(p)
+			<-ctx.Done()
+		}})
+		p.Round(t.Context())
+		undo()
+		wantKeys(t, bucket, nil)
+		if got := p.document(t); got.Keep != c.keep || got.Height != 0 || got.Error != "" {
+			t.Errorf("%s: document = %+v", name, got)
+		}
 	}
 }
 
