@@ -57,7 +57,11 @@ func (r *Reconciler) observeMember(ctx context.Context, s *scope, ordinal int) (
 	if err != nil || live == nil {
 		return m, err
 	}
-	s.stale = s.stale || r.Writes.Behind(live, client.ObjectKeyFromObject(live), live)
+	behind, err := r.Writes.Behind(ctx, live, client.ObjectKeyFromObject(live), live)
+	if err != nil {
+		return m, err
+	}
+	s.stale = s.stale || behind
 	m.Live = live
 	m.Foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
 	m.Target = m.Target.Retrying(live, s.snd.Status.Plan)

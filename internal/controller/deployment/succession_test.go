@@ -105,3 +105,33 @@ func TestN17_RestoredStorage_IsBelievedInTheEnd(t *testing.T) {
 		t.Errorf("the restored object was not taken up: %+v", restored.Status)
 	}
 }
+
+// N15: a watch that is late by a minute does not make a fleet act on a node as it was before the
+// fleet's own write; once the API server has lost that write too, it does.
+func TestN15_NodeOnACacheThatIsLateForLong_IsNotActedOn(t *testing.T) {
+	c := newCluster(t)
+	r, began := operator(t, c), c.Clock.Now()
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+		t.Fatal(err)
+	}
+	before := controllertest.Stored(t, c, client.ObjectKey{Namespace: key.Namespace, Name: key.Name + "-0"}, &v1alpha1.SeiNode{})
+	after := before.DeepCopy()
+	after.Labels["written"] = "later"
+	if err := c.Update(t.Context(), after); err != nil {
+		t.Fatal(err)
+	}
+	r.Writes.Wrote(after)
+	c.Late = before
+	for _, seconds := range []int{0, 9, 11, 60} {
+		c.Clock.SetTime(began.Add(time.Duration(seconds) * time.Second))
+		if result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result.RequeueAfter != loop.StaleInterval {
+			t.Errorf("after %d s the reconcile ends with %+v, %v, want a later look", seconds, result, err)
+		}
+	}
+	restored := newCluster(t).Client
+	r.Writes.Live = restored
+	c.Clock.SetTime(began.Add(2 * time.Minute))
+	if result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result.RequeueAfter == loop.StaleInterval {
+		t.Errorf("after the write was lost the reconcile ends with %+v, %v", result, err)
+	}
+}

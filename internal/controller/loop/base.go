@@ -54,7 +54,7 @@ func (b *Base) Init(kind string) {
 	b.kind = kind
 	b.Status = statuspatch.NewWriter(b.Metrics.StatusPatches(kind))
 	b.Cache = &CacheCheck{Status: b.Status, Live: b.Live, Clock: b.Clock}
-	b.Writes = &Writes{Clock: b.Clock}
+	b.Writes = &Writes{Live: b.Live, Clock: b.Clock}
 }
 
 // Forget drops what is known of an object that is gone.

@@ -12,8 +12,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
-// restoredAfter is how long a cache may be behind our own last status write before the API server
-// is asked whether that write is still there, and how long until it is asked again.
+// restoredAfter is how long a cache may be behind our own last write before the API server is asked
+// whether that write is still there, and how long until it is asked again.
 const restoredAfter = 2 * time.Second
 
 // CacheCheck tells whether what a cache shows of an object is older than our own last status

@@ -1,11 +1,15 @@
 package loop_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +27,16 @@ func leaving(uid types.UID, version string) *corev1.Pod {
 	pod := written(uid, version)
 	pod.DeletionTimestamp = new(metav1.Now())
 	return pod
+}
+
+// behind asks about the pod, which the cache has as seen.
+func behind(t *testing.T, w *loop.Writes, seen client.Object) bool {
+	t.Helper()
+	behind, err := w.Behind(t.Context(), &corev1.Pod{}, writtenName, seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return behind
 }
 
 func TestBehind_UntilTheCacheShowsOurLastWrite(t *testing.T) {
@@ -53,7 +67,7 @@ func TestBehind_UntilTheCacheShowsOurLastWrite(t *testing.T) {
 		writes := &loop.Writes{Clock: clocktesting.NewFakePassiveClock(time.Unix(0, 0))}
 		c.did(writes)
 		for _, again := range []string{"", ", asked again"} {
-			if got := writes.Behind(&corev1.Pod{}, writtenName, c.seen); got != c.want {
+			if got := behind(t, writes, c.seen); got != c.want {
 				t.Errorf("%s%s: behind %t, want %t", name, again, got, c.want)
 			}
 		}
@@ -63,25 +77,84 @@ func TestBehind_UntilTheCacheShowsOurLastWrite(t *testing.T) {
 func TestBehind_OnceSeen_OlderViewsAreNotDoubted(t *testing.T) {
 	writes := &loop.Writes{Clock: clocktesting.NewFakePassiveClock(time.Unix(0, 0))}
 	writes.Wrote(written("a", "10"))
-	if writes.Behind(&corev1.Pod{}, writtenName, written("a", "10")) || writes.Behind(&corev1.Pod{}, writtenName, nil) {
+	if behind(t, writes, written("a", "10")) || behind(t, writes, nil) {
 		t.Error("a pod that was deleted by somebody after it was seen counts as not there yet")
 	}
 }
 
-// N17: versions that go back are believed in the end.
-func TestBehind_WriteThatNeverShows_IsGivenUp(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
-	writes := &loop.Writes{Clock: clock}
-	for name, seen := range map[string]client.Object{"older": written("a", "3"), "absent": nil} {
-		writes.Wrote(written("a", "10"))
-		clock.SetTime(clock.Now().Add(10*time.Second - time.Nanosecond))
-		if !writes.Behind(&corev1.Pod{}, writtenName, seen) {
-			t.Errorf("%s: given up too early", name)
+// server is an API server that has one pod, or none; asked counts how often it was asked.
+type server struct {
+	client.Reader
+	has   *corev1.Pod
+	err   error
+	asked int
+}
+
+func (s *server) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	s.asked++
+	if s.err != nil {
+		return s.err
+	}
+	if s.has == nil {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "n")
+	}
+	s.has.DeepCopyInto(into.(*corev1.Pod))
+	return nil
+}
+
+// N15, N17: a cache that is behind for long is believed if the API server says the same, and is not
+// if the write is there: a watch may be late by minutes.
+func TestBehind_WriteThatDoesNotShow_TheAPIServerIsAsked(t *testing.T) {
+	wrote := func(w *loop.Writes) { w.Wrote(written("a", "10")) }
+	deleted := func(w *loop.Writes) { w.Deleted(written("a", "10")) }
+	for name, c := range map[string]struct {
+		did    func(*loop.Writes)
+		seen   client.Object
+		stored *corev1.Pod
+		want   bool
+	}{
+		"written, the watch is late":                       {wrote, written("a", "3"), written("a", "10"), true},
+		"written, the watch is late, others wrote too":     {wrote, written("a", "3"), written("a", "12"), true},
+		"made, the watch is late":                          {wrote, nil, written("a", "10"), true},
+		"written, the storage was restored":                {wrote, written("a", "3"), written("a", "3"), false},
+		"made, the storage was restored":                   {wrote, nil, nil, false},
+		"made and deleted by somebody before it was shown": {wrote, nil, nil, false},
+		"deleted, the watch is late":                       {deleted, written("a", "10"), nil, true},
+		"deleted and on its way out, the watch is late":    {deleted, written("a", "10"), leaving("a", "11"), true},
+		"deleted, the storage was restored":                {deleted, written("a", "3"), written("a", "3"), false},
+	} {
+		clock := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
+		live := &server{has: c.stored}
+		writes := &loop.Writes{Clock: clock, Live: live}
+		c.did(writes)
+		clock.SetTime(time.Unix(2, -1))
+		if !behind(t, writes, c.seen) || live.asked != 0 {
+			t.Errorf("%s: given up or asked about too early", name)
 		}
-		clock.SetTime(clock.Now().Add(time.Nanosecond))
-		if writes.Behind(&corev1.Pod{}, writtenName, seen) {
-			t.Errorf("%s: still waited for after ten seconds", name)
+		for second := range 60 {
+			clock.SetTime(time.Unix(int64(2+second), 0))
+			if got := behind(t, writes, c.seen); got != c.want {
+				t.Fatalf("%s: behind %t after %d s", name, got, 2+second)
+			}
 		}
+		if asked := map[bool]int{true: 30, false: 1}[c.want]; live.asked != asked {
+			t.Errorf("%s: the API server was asked %d times in a minute, want %d", name, live.asked, asked)
+		}
+	}
+}
+
+func TestBehind_NoAnswer_DecidesNothing(t *testing.T) {
+	clock, broken := clocktesting.NewFakePassiveClock(time.Unix(0, 0)), errors.New("broken")
+	live := &server{err: broken}
+	writes := &loop.Writes{Clock: clock, Live: live}
+	writes.Wrote(written("a", "10"))
+	clock.SetTime(time.Unix(2, 0))
+	if got, err := writes.Behind(t.Context(), &corev1.Pod{}, writtenName, nil); !got || !errors.Is(err, broken) {
+		t.Errorf("behind %t, %v", got, err)
+	}
+	live.err, live.has = nil, written("a", "10")
+	if !behind(t, writes, nil) {
+		t.Error("the write was forgotten when nobody answered")
 	}
 }
 
@@ -93,10 +166,13 @@ func TestForget_WhateverTheKind(t *testing.T) {
 	other.Name = "other"
 	writes.Wrote(other)
 	writes.Forget(func(name types.NamespacedName) bool { return name == writtenName })
-	if writes.Behind(&corev1.Pod{}, writtenName, nil) || writes.Behind(&corev1.Service{}, writtenName, nil) {
-		t.Error("a name that was forgotten is waited for")
-	}
-	if !writes.Behind(&corev1.Pod{}, types.NamespacedName{Namespace: "ns", Name: "other"}, nil) {
-		t.Error("another name was forgotten too")
+	for _, c := range []struct {
+		kind client.Object
+		name string
+		want bool
+	}{{&corev1.Pod{}, "n", false}, {&corev1.Service{}, "n", false}, {&corev1.Pod{}, "other", true}} {
+		if got, err := writes.Behind(t.Context(), c.kind, types.NamespacedName{Namespace: "ns", Name: c.name}, nil); got != c.want || err != nil {
+			t.Errorf("%T %s is waited for: %t, %v", c.kind, c.name, got, err)
+		}
 	}
 }

@@ -77,10 +77,15 @@ func fresh[T client.Object](ctx context.Context, r *Reconciler, node *v1alpha1.S
 	if !reflect.ValueOf(found).IsNil() {
 		seen = found
 	}
-	if r.Writes.Behind(into, types.NamespacedName{Namespace: node.Namespace, Name: name}, seen) {
+	behind, err := r.Writes.Behind(ctx, into, types.NamespacedName{Namespace: node.Namespace, Name: name}, seen)
+	switch {
+	case err != nil:
+		return none, err
+	case behind:
 		return none, errCacheBehind
+	default:
+		return found, nil
 	}
-	return found, nil
 }
 
 // podlessFor is how long a pod may be missing before somebody asks why: the StatefulSet

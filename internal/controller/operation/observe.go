@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,8 +34,8 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if node == nil {
 		return nil
 	}
-	if r.Writes.Behind(node, target(s.task), node) {
-		return errCacheBehind
+	if behind, err := r.Writes.Behind(ctx, node, target(s.task), node); behind || err != nil {
+		return cmp.Or(err, errCacheBehind)
 	}
 	s.Observed.Node = node
 	if s.objects, err = r.observeObjects(ctx, node); err != nil {
