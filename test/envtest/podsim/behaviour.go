@@ -39,8 +39,9 @@ type Behaviour struct {
 	Hold bool
 	// Linger keeps an init container running that would have completed.
 	Linger bool
-	// Exit ends the container with this code whenever it runs.
-	Exit *int32
+	// Exit ends the container with this code whenever it has run for ExitAfter.
+	Exit      *int32
+	ExitAfter time.Duration
 	// NotStarted and NotReady fail the container's probes.
 	NotStarted, NotReady bool
 }
@@ -63,7 +64,7 @@ func (b Behaviour) over(base Behaviour) Behaviour {
 		base.PullError = b.PullError
 	}
 	if b.Exit != nil {
-		base.Exit = b.Exit
+		base.Exit, base.ExitAfter = b.Exit, b.ExitAfter
 	}
 	base.Hold = base.Hold || b.Hold
 	base.Linger = base.Linger || b.Linger

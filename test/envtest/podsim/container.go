@@ -42,6 +42,7 @@ type container struct {
 	ready     bool
 	pulled    bool
 	restartAt time.Time
+	startedAt time.Time // what the status has is cut to seconds
 	// files are what Container.Files tells.
 	files map[string][]byte
 }
@@ -86,6 +87,7 @@ func (c *container) restartsUnder(policy corev1.RestartPolicy) bool {
 }
 
 func (c *container) start(now time.Time) {
+	c.startedAt = now
 	c.running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now.Truncate(time.Second))}
 	if c.ended != nil {
 		c.last = c.ended

@@ -130,10 +130,13 @@ func failPull(c *container, message string) bool {
 }
 
 func (st *step) advanceRunning(c *container, b Behaviour) bool {
+	exitAt := c.startedAt.Add(b.ExitAfter)
 	switch {
-	case b.Exit != nil:
+	case b.Exit != nil && !st.now.Before(exitAt):
 		st.end(c, *b.Exit)
 		return true
+	case b.Exit != nil:
+		st.wakeAt(exitAt)
 	case c.init && !c.restartable && !b.Linger:
 		st.end(c, 0)
 		return true

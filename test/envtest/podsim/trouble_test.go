@@ -48,6 +48,16 @@ func TestContainer_ThatCrashes_LoopsWithGrowingPausesAndRecovers(t *testing.T) {
 	w.pod(t, "p", isReady)
 }
 
+func TestContainer_ThatCrashesAfterAWhile_IsReadyUntilThen(t *testing.T) {
+	w := newWorld(t, podsim.Options{CrashBackOff: 10 * time.Millisecond})
+	w.sim.Rule(podsim.Match{Pod: "p", Container: "main"}, podsim.Behaviour{Exit: new(int32(2)), ExitAfter: 300 * time.Millisecond})
+	w.create(t, newPod("p"))
+	for restarts := range int32(3) {
+		w.pod(t, "p", func(p *corev1.Pod) bool { return isReady(p) && status(p, "main").RestartCount >= restarts })
+		w.pod(t, "p", func(p *corev1.Pod) bool { return !isReady(p) })
+	}
+}
+
 func TestKill_RestartsTheContainerAndNothingElse(t *testing.T) {
 	w := newWorld(t, podsim.Options{})
 	w.create(t, newPod("p", withInit))
