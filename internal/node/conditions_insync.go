@@ -20,7 +20,7 @@ func (r *report) inSync() verdict {
 	if v, stopped := r.chainStopped(); stopped {
 		return v
 	}
-	if pod != nil && pod.Trouble.Reason != "" {
+	if pod.troubled() {
 		return no(pod.Trouble.Reason, pod.Trouble.Message)
 	}
 	if !Initialized(r.status) {

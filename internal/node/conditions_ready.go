@@ -25,7 +25,7 @@ func (r *report) readiness() {
 	inSync := r.inSync()
 	ready := inSync
 	if inSync.status == metav1.ConditionTrue {
-		if reason, message := r.notInForce(); reason != "" {
+		if reason, message := r.notReliable(); reason != "" {
 			ready = no(reason, message)
 		}
 	}
@@ -45,6 +45,15 @@ const unseenSpec = "the node is in sync, but the newest spec has not been looked
 
 func (r *report) setVerdict(conditionType string, v verdict) {
 	r.set.Set(conditionType, v.status, v.reason, v.message)
+}
+
+// notReliable says why a node that is in sync is not Ready; empty when it is. One that has crashed
+// again and again is not before it has stayed up for a while.
+func (r *report) notReliable() (reason, message string) {
+	if t := r.Pod.Trouble; t.Reason != "" {
+		return t.Reason, t.Message
+	}
+	return r.notInForce()
 }
 
 // notInForce says why the node does not run what its spec asks for; empty when it does.

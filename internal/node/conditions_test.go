@@ -164,6 +164,29 @@ func TestInSync_PodThatIsNotReady_SaysWhy(t *testing.T) {
 	}
 }
 
+// A container that runs again after a crash may serve, and nobody relies on that before it has run
+// for a while.
+func TestReady_ContainerThatRunsAfterACrash_IsNotYet(t *testing.T) {
+	for name, c := range map[string]struct {
+		pod           node.Pod
+		inSync, ready metav1.ConditionStatus
+		reason        string
+	}{
+		"the pod is ready":           {node.Pod{Ready: true}, metav1.ConditionTrue, metav1.ConditionFalse, v1alpha1.ReasonPodCrashLooping},
+		"the pod is not ready":       {node.Pod{}, metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonPodCrashLooping},
+		"its kubelet is silent":      {node.Pod{Lost: true}, metav1.ConditionUnknown, metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown},
+		"an update is under way too": {node.Pod{Ready: true, Build: node.Build{SpecHash: "older"}}, metav1.ConditionTrue, metav1.ConditionFalse, v1alpha1.ReasonPodCrashLooping},
+	} {
+		p := settledPass()
+		c.pod.Trouble = node.Trouble{Reason: v1alpha1.ReasonPodCrashLooping, Message: "container seid is crash-looping", Until: p.Now.Add(time.Second)}
+		p.Pod, p.Facts.Document = &c.pod, nil
+		got := node.Report(p).Conditions
+		if !conditions.Is(got, v1alpha1.ConditionInSync, c.inSync, "") || !conditions.Is(got, v1alpha1.ConditionReady, c.ready, c.reason) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // A volume that cannot grow does not hide what else keeps the spec from coming into force.
 func TestReady_VolumeCannotGrowAndSpecIsNotActedOn_IsFalse(t *testing.T) {
 	p := settledPass()

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -34,7 +35,17 @@ type Pod struct {
 }
 
 // Trouble is a reason of condition Ready, with its message. The zero value is none.
-type Trouble struct{ Reason, Message string }
+type Trouble struct {
+	Reason, Message string
+	// Until is when the container counts as well if it runs on; zero while it does not run.
+	Until time.Time
+}
+
+// troubled reports whether there is no more to say of the pod than its trouble. With a container
+// that runs again the pod may be ready, or nobody knows whether it is.
+func (p *Pod) troubled() bool {
+	return p != nil && p.Trouble.Reason != "" && (p.Trouble.Until.IsZero() || !p.Ready && !p.Lost)
+}
 
 // readiness is the readiness of a running node whose containers are not in trouble.
 func (p *Pod) readiness() verdict {

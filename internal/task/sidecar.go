@@ -164,8 +164,8 @@ func Dial(dialer sidecar.Dialer, node *v1alpha1.SeiNode, pod *corev1.Pod) sideca
 
 // WaitForSidecar says what keeps the pod from starting its sidecar.
 func WaitForSidecar(o *Objects) plan.Outcome {
-	if reason, message, found := PodTrouble(o.Pod); found {
-		return plan.Wait(reason, message, 0)
+	if t := startTrouble(o.Pod, nil); t.Reason != "" {
+		return plan.Wait(t.Reason, t.Message, 0)
 	}
 	if o.PodObstacle != "" {
 		return plan.Wait(ReasonPodNotCreated, o.PodObstacle, someTime)

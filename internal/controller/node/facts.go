@@ -1,6 +1,8 @@
 package node
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 
 	domain "github.com/sei-operator/sei-operator/internal/node"
@@ -51,8 +53,9 @@ func (s *scope) jobState() domain.JobState {
 	}
 }
 
-// podState reduces a pod to what is said of it.
-func podState(pod *corev1.Pod) *domain.Pod {
+// podState reduces a pod to what is said of it. document is what its sidecar tells; nil when it
+// tells nothing.
+func podState(pod *corev1.Pod, document *api.Node, now time.Time) *domain.Pod {
 	if pod == nil {
 		return nil
 	}
@@ -63,7 +66,11 @@ func podState(pod *corev1.Pod) *domain.Pod {
 		Pending: pod.Status.Phase == corev1.PodPending, Unschedulable: unschedulable(pod),
 		SidecarRuns: sidecarRuns, SeidStarted: seidStarted(pod),
 	}
-	p.Trouble.Reason, p.Trouble.Message, _ = task.PodTrouble(pod)
+	var seid *api.Seid
+	if document != nil {
+		seid = &document.Seid
+	}
+	p.Trouble = task.PodTrouble(pod, seid, now)
 	return p
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/test/controllertest"
 )
 
 func setPodReady(pod *corev1.Pod, ready, containers corev1.ConditionStatus) {
@@ -18,6 +20,8 @@ func setPodReady(pod *corev1.Pod, ready, containers corev1.ConditionStatus) {
 
 func TestPodState_IsWhatThePodShows(t *testing.T) {
 	const yes, no, unknown = corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown
+	began := metav1.NewTime(controllertest.At)
+	document := &api.Node{Seid: api.Seid{LastExit: &api.Exit{At: began.Time, Reason: api.ExitStopped}}}
 	for name, c := range map[string]struct {
 		change func(*corev1.Pod)
 		want   domain.Pod
@@ -55,16 +59,22 @@ func TestPodState_IsWhatThePodShows(t *testing.T) {
 				{Name: render.ContainerSeid, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
 			}
 		}, domain.Pod{Trouble: domain.Trouble{
-			Reason: v1alpha1.ReasonPodCrashLooping, Message: "container seid is crash-looping: see kubectl logs n-0 -c seid --previous",
+			Reason: v1alpha1.ReasonPodCrashLooping, Message: "container seid is crash-looping (0 restarts): see kubectl logs n-0 -c seid --previous",
 		}}},
+		"restarted again and again, as its sidecar tells": {func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: render.ContainerSeid, RestartCount: 2, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: began}},
+				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, StartedAt: began, FinishedAt: began}},
+			}}
+		}, domain.Pod{}},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "n-0"}}
 		c.change(pod)
-		if diff := cmp.Diff(&c.want, podState(pod)); diff != "" {
+		if diff := cmp.Diff(&c.want, podState(pod, document, began.Time)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if podState(nil) != nil {
+	if podState(nil, nil, began.Time) != nil {
 		t.Error("there is a pod where none is")
 	}
 }

@@ -25,7 +25,11 @@ import (
 // report derives the status from what this pass saw and did, writes it once if it
 // changed and cannot wait, and tells of transitions. It runs after errors too.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
-	s.node.Status = *domain.Report(s.pass())
+	pass := s.pass()
+	s.node.Status = *domain.Report(pass)
+	if pass.Pod != nil && !pass.Pod.Trouble.Until.IsZero() {
+		s.comeBackIn(pass.Pod.Trouble.Until.Sub(s.now))
+	}
 	derived, waits := s.node, r.canWait(ctx, s)
 	if waits {
 		derived = r.putOff(s)
@@ -99,7 +103,7 @@ func (s *scope) pass() *domain.Pass {
 	p := &domain.Pass{
 		Node: s.node, Now: s.now, Err: s.err, Read: s.seen,
 		Facts: s.facts, Target: s.target, Decision: s.decision, Progress: s.progress, Ended: s.finished,
-		Pod: podState(s.objects.Pod), PodObstacle: s.objects.PodObstacle,
+		Pod: podState(s.objects.Pod, s.document, s.now), PodObstacle: s.objects.PodObstacle,
 		SidecarRuns: s.sidecarStarted, Unanswered: errors.Is(s.lookError, errNoAnswerYet),
 		Peers: s.observed.Peers, Endpoint: render.Endpoint(s.node, s.input.Platform.ClusterDomain),
 		StatefulSet: s.found.Identity, ConsensusAddress: s.found.ConsensusAddress, Bootstrapped: s.found.Bootstrapped,

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
@@ -181,6 +183,46 @@ func TestF3_ImageThatCrashesLater_HurtsOneNode(t *testing.T) {
 		image("seid:a")(s)
 	})
 	w.await("rpc", runs("seid:a"))
+}
+
+// F3: a node that crashes, runs for a second and crashes again has failed all the time: while it
+// runs, and is Ready, the rollout does not go past it either.
+func TestF3_NodeThatRunsBetweenTwoCrashes_HaltsTheRollout(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(rpc("rpc", 4))
+	crash := podsim.Behaviour{Exit: new(int32(1)), ExitAfter: time.Second}
+	repair := w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "rpc-0-0", Container: "seid", Image: "seid:b"}, crash)
+	// The second node keeps its share of the budget until the first is known to crash-loop.
+	w.Sidecars.SetInSync(w.Key("rpc-1"), false)
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
+		s.Spec.UpdateStrategy.InPlace = &v1alpha1.InPlaceUpdate{MaxUnavailable: new(intstr.FromInt32(2)), MinReadySeconds: new(int32(3))}
+		image("seid:b")(s)
+	})
+	w.await("rpc", rolloutFailed("rpc-0", "container seid is crash-looping (exit code 1, "))
+	watch := w.watchNodes()
+	w.Sidecars.SetInSync(w.Key("rpc-1"), true)
+	w.AwaitNode("rpc-1", func(n *v1alpha1.SeiNode) bool { return up(n) && n.Spec.Image == "seid:b" })
+	w.AwaitNode("rpc-0", inSync) // between two crashes
+	pod := &corev1.Pod{}
+	w.Get("rpc-0-0", pod)
+	restarts := pod.Status.ContainerStatuses[0].RestartCount
+	envtest.WaitFor(t, w.Env, w.NS, pod.Name, func(p *corev1.Pod) bool {
+		return p != nil && p.Status.ContainerStatuses[0].RestartCount > restarts+1
+	})
+	halted := w.fleet("rpc")
+	if !rolloutFailed("rpc-0", v1alpha1.ReasonPodCrashLooping)(halted) {
+		t.Errorf("conditions %+v", halted.Status.Conditions)
+	}
+	for _, name := range []string{"rpc-2", "rpc-3"} {
+		if n := w.Node(name); n.Spec.Image != "seid:a" {
+			t.Errorf("%s has %s past a node that failed", name, n.Spec.Image)
+		}
+	}
+	if told := watch.untold("rpc-0"); len(told) > 0 {
+		t.Errorf("between its crashes the node was %v", told)
+	}
+	repair()
+	w.await("rpc", runs("seid:b"))
 }
 
 // F4: a volume that cannot grow is named, and holds up no rollout.

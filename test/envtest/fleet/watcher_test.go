@@ -172,3 +172,16 @@ func within(atMost time.Duration, condition func() bool) {
 		}
 	}
 }
+
+// untold is what condition Ready of a node that crashes said instead of that.
+func (o *watcher) untold(name string) (said []metav1.Condition) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, n := range o.history.nodes {
+		ready := conditions.Get(n.Status.Conditions, v1alpha1.ConditionReady)
+		if n.Name == name && ready.Reason != v1alpha1.ReasonPodCrashLooping {
+			said = append(said, *ready)
+		}
+	}
+	return said
+}
