@@ -80,7 +80,7 @@ func (r *Reconciler) canWait(ctx context.Context, s *scope) bool {
 	if s.again {
 		return s.activePlan() == nil
 	}
-	return s.now.Sub(s.putOffSince) < writtenAfter && onlyProgress(&s.stored.Status, &s.node.Status) && !r.awaited(ctx, s)
+	return s.now.Sub(s.putOffSince) < writtenAfter && domain.OnlyProgress(&s.stored.Status, &s.node.Status) && !r.awaited(ctx, s)
 }
 
 // awaited reports whether nodes that have this one for a peer learn how to reach it.

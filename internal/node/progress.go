@@ -5,14 +5,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	domain "github.com/sei-operator/sei-operator/internal/node"
 )
 
-// onlyProgress reports whether a plan is the one that is stored, and has only got further or says
+// OnlyProgress reports whether a plan is the one that is stored, and has only got further or says
 // so in other words. That a step failed is more than progress, and so is a condition that begins or
 // ceases to hold. So is a template that was applied: once the pod is deleted, an operator of
 // another version must know that the template is the plan's and not its own.
-func onlyProgress(stored, derived *v1alpha1.SeiNodeStatus) bool {
+func OnlyProgress(stored, derived *v1alpha1.SeiNodeStatus) bool {
 	if stored.Plan == nil || derived.Plan == nil || apiequality.Semantic.DeepEqual(stored, derived) {
 		return false
 	}
@@ -36,7 +35,7 @@ func withoutProgress(status *v1alpha1.SeiNodeStatus) *v1alpha1.SeiNodeStatus {
 		t := &bare.Plan.Tasks[i]
 		t.Message, t.Params, t.MaxRetries = "", nil, 0
 		t.StartedAt, t.SubmittedAt, t.CompletedAt, t.Deadline, t.RetryAt = nil, nil, nil, nil, nil
-		if applied := t.Type == domain.StepApplyStatefulSet && t.Status == v1alpha1.TaskComplete; !applied && t.Status != v1alpha1.TaskFailed {
+		if applied := t.Type == StepApplyStatefulSet && t.Status == v1alpha1.TaskComplete; !applied && t.Status != v1alpha1.TaskFailed {
 			t.Status = v1alpha1.TaskPending
 		}
 	}

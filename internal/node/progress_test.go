@@ -1,14 +1,14 @@
-package node
+package node_test
 
 import (
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	domain "github.com/sei-operator/sei-operator/internal/node"
-	"github.com/sei-operator/sei-operator/test/controllertest"
+	"github.com/sei-operator/sei-operator/internal/node"
 )
 
 // waitingStatus is the status of a node whose plan waits for its new pod.
@@ -19,15 +19,15 @@ func waitingStatus() *v1alpha1.SeiNodeStatus {
 			{Type: v1alpha1.ConditionReconciling, Status: metav1.ConditionTrue, Reason: "A", Message: "a"},
 		},
 		Plan: &v1alpha1.TaskPlan{ID: "p", Phase: v1alpha1.PlanActive, Target: &v1alpha1.PlanTarget{}, Tasks: []v1alpha1.PlannedTask{
-			{Type: domain.StepApplyStatefulSet, Status: v1alpha1.TaskRunning, Attempt: 1},
-			{Type: domain.StepObserveImage, Status: v1alpha1.TaskRunning, Attempt: 1, Message: "waiting for the new pod"},
-			{Type: domain.StepConfigApply, Status: v1alpha1.TaskPending, Attempt: 1},
+			{Type: node.StepApplyStatefulSet, Status: v1alpha1.TaskRunning, Attempt: 1},
+			{Type: node.StepObserveImage, Status: v1alpha1.TaskRunning, Attempt: 1, Message: "waiting for the new pod"},
+			{Type: node.StepConfigApply, Status: v1alpha1.TaskPending, Attempt: 1},
 		}},
 	}
 }
 
 func TestOnlyProgress_Changes_AreToldApart(t *testing.T) {
-	at := metav1.NewTime(controllertest.At)
+	at := metav1.NewTime(time.Unix(1, 0))
 	cases := []struct {
 		name   string
 		change func(*v1alpha1.SeiNodeStatus)
@@ -38,7 +38,7 @@ func TestOnlyProgress_Changes_AreToldApart(t *testing.T) {
 		{"a task is done, the next one runs", func(s *v1alpha1.SeiNodeStatus) {
 			s.Plan.Tasks[1].Status, s.Plan.Tasks[1].CompletedAt = v1alpha1.TaskComplete, &at
 			s.Plan.Tasks[2] = v1alpha1.PlannedTask{
-				Type: domain.StepConfigApply, Status: v1alpha1.TaskRunning, Attempt: 1, MaxRetries: 3, Params: &apiextensionsv1.JSON{Raw: []byte("{}")},
+				Type: node.StepConfigApply, Status: v1alpha1.TaskRunning, Attempt: 1, MaxRetries: 3, Params: &apiextensionsv1.JSON{Raw: []byte("{}")},
 				StartedAt: &at, SubmittedAt: &at, Deadline: &at,
 			}
 		}, true},
@@ -64,7 +64,7 @@ func TestOnlyProgress_Changes_AreToldApart(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			stored, derived := waitingStatus(), waitingStatus()
 			tc.change(derived)
-			if got := onlyProgress(stored, derived); got != tc.want {
+			if got := node.OnlyProgress(stored, derived); got != tc.want {
 				t.Errorf("only progress: %t, want %t", got, tc.want)
 			}
 		})
@@ -75,7 +75,7 @@ func TestOnlyProgress_NodeWithoutPlan_HasNone(t *testing.T) {
 	stored, derived := waitingStatus(), waitingStatus()
 	stored.Plan, derived.Plan = nil, nil
 	derived.Conditions[0].Message = "b"
-	if onlyProgress(stored, derived) {
+	if node.OnlyProgress(stored, derived) {
 		t.Error("the words of a node without a plan are put off")
 	}
 }
