@@ -100,7 +100,8 @@ func TestUnwritten_SpecIsEdited_ThePlanStaysWhereItIs(t *testing.T) {
 	c.runTo(t, domain.StepConfigValidate)
 	asked := c.sidecar.asked(domain.StepConfigApply)
 	node := c.stored(t)
-	node.Labels = map[string]string{"a": "b"}
+	node.Spec.DataVolume = &v1alpha1.DataVolumeSpec{Retention: &v1alpha1.VolumeRetention{WhenDeleted: v1alpha1.VolumeRetain}}
+	node.Generation++
 	if err := c.Update(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +110,10 @@ func TestUnwritten_SpecIsEdited_ThePlanStaysWhereItIs(t *testing.T) {
 	}
 	if again := c.sidecar.asked(domain.StepConfigApply); again != asked {
 		t.Error("a step that was done is looked up again")
+	}
+	after := c.stored(t)
+	if after.Status.ObservedGeneration != after.Generation || after.Status.Plan == nil || after.Status.Plan.ID != node.Status.Plan.ID {
+		t.Errorf("generation %d was observed, with plan %+v", after.Status.ObservedGeneration, after.Status.Plan)
 	}
 }
 
