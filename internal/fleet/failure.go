@@ -2,18 +2,13 @@ package fleet
 
 import (
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/node"
 )
-
-// failedReasons are the reasons of Ready that say that a pod does not run what it was given.
-var failedReasons = []string{
-	v1alpha1.ReasonInitFailed, v1alpha1.ReasonPodCrashLooping, v1alpha1.ReasonImagePullFailed, v1alpha1.ReasonStartRefused,
-}
 
 // failure says why a node cannot get to the spec it has; empty when it did, or is on its way.
 func failure(live *v1alpha1.SeiNode) string {
@@ -45,7 +40,7 @@ func reportedFailure(live *v1alpha1.SeiNode) string {
 	case triesAgain(status):
 		last := status.LastPlan
 		return fmt.Sprintf("%s failed at task %s and is tried again: %s", last.Reason, last.FailedTask, last.Error)
-	case ready != nil && ready.Status == metav1.ConditionFalse && slices.Contains(failedReasons, ready.Reason):
+	case ready != nil && ready.Status == metav1.ConditionFalse && node.IsFailure(ready.Reason):
 		return said(ready)
 	default:
 		return ""

@@ -34,6 +34,17 @@ type Pod struct {
 	Trouble Trouble
 }
 
+// IsFailure reports whether a reason of condition Ready says that the pod does not run what it was
+// given.
+func IsFailure(reason string) bool {
+	switch reason {
+	case v1alpha1.ReasonInitFailed, v1alpha1.ReasonPodCrashLooping, v1alpha1.ReasonImagePullFailed, v1alpha1.ReasonStartRefused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Trouble is a reason of condition Ready, with its message. The zero value is none.
 type Trouble struct {
 	Reason, Message string

@@ -9,8 +9,9 @@ import (
 
 // OnlyProgress reports whether a plan is the one that is stored, and has only got further or says
 // so in other words. That a step failed is more than progress, and so is a condition that begins or
-// ceases to hold. So is a template that was applied: once the pod is deleted, an operator of
-// another version must know that the template is the plan's and not its own.
+// ceases to hold. So is a pod that does not run what it was given, by which a fleet halts its
+// rollout, and a template that was applied: once the pod is deleted, an operator of another version
+// must know that the template is the plan's and not its own.
 func OnlyProgress(stored, derived *v1alpha1.SeiNodeStatus) bool {
 	if stored.Plan == nil || derived.Plan == nil || apiequality.Semantic.DeepEqual(stored, derived) {
 		return false
@@ -26,7 +27,10 @@ func withoutProgress(status *v1alpha1.SeiNodeStatus) *v1alpha1.SeiNodeStatus {
 	bare.CurrentImage, bare.CurrentSidecarImage, bare.PodTemplateHash = "", "", ""
 	for i := range bare.Conditions {
 		c := &bare.Conditions[i]
-		c.Reason, c.Message, c.LastTransitionTime = "", "", metav1.Time{}
+		c.Message, c.LastTransitionTime = "", metav1.Time{}
+		if c.Type != v1alpha1.ConditionReady || !IsFailure(c.Reason) {
+			c.Reason = ""
+		}
 		if c.Status != metav1.ConditionTrue {
 			c.Status = metav1.ConditionFalse
 		}

@@ -48,6 +48,8 @@ func TestOnlyProgress_Changes_AreToldApart(t *testing.T) {
 		}, true},
 		{"what the pod and its sidecar tell", func(s *v1alpha1.SeiNodeStatus) { s.CurrentImage, s.ConfigHash, s.NodeID = "x", "x", "x" }, true},
 
+		{"the pod crash-loops", func(s *v1alpha1.SeiNodeStatus) { s.Conditions[0].Reason = v1alpha1.ReasonPodCrashLooping }, false},
+		{"the image cannot be pulled", func(s *v1alpha1.SeiNodeStatus) { s.Conditions[0].Reason = v1alpha1.ReasonImagePullFailed }, false},
 		{"a condition begins to hold", func(s *v1alpha1.SeiNodeStatus) { s.Conditions[0].Status = metav1.ConditionTrue }, false},
 		{"a condition ceases to hold", func(s *v1alpha1.SeiNodeStatus) { s.Conditions[1].Status = metav1.ConditionUnknown }, false},
 		{"a template was applied", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Tasks[0].Status = v1alpha1.TaskComplete }, false},
