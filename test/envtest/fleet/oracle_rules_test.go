@@ -11,7 +11,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// seen is a node as the API server told of it at a version.
+// seen is a node at a resource version.
 func seen(ordinal int, at int, image string, inSync metav1.ConditionStatus, ready string) *v1alpha1.SeiNode {
 	n := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{
 		Name: child(stormy, ordinal), UID: types.UID(strconv.Itoa(ordinal)), ResourceVersion: strconv.Itoa(at),
@@ -25,7 +25,7 @@ func seen(ordinal int, at int, image string, inSync metav1.ConditionStatus, read
 	return n
 }
 
-// unseen is a node whose spec was written and that nobody has looked at since.
+// unseen is a node that was not reconciled since its spec was written.
 func unseen(n *v1alpha1.SeiNode, at int) *v1alpha1.SeiNode {
 	n = n.DeepCopy()
 	n.ResourceVersion, n.Generation = strconv.Itoa(at), n.Generation+1
@@ -38,13 +38,13 @@ func askedFor(at int, image string) *v1alpha1.SeiNodeDeployment {
 	return f
 }
 
-// What a rollout did is judged by the nodes, from where the operator knew of them.
-func TestOffences_OfAMove_AreThoseTheOperatorKnewOf(t *testing.T) {
+// A move breaks a rule only if the operator's caches held what it depends on.
+func TestViolations_OfAMove_AreJudgedByWhatTheCachesHeld(t *testing.T) {
 	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
 	failed := seen(0, 10, "seid:bad", no, v1alpha1.ReasonImagePullFailed)
 	before, after := seen(1, 11, "seid:a", yes, ""), seen(1, 30, "seid:bad", yes, "")
 	reason := func(n *v1alpha1.SeiNode) string {
-		return strings.Join(history{nodes: []*v1alpha1.SeiNode{n}}.offences(1), "")
+		return strings.Join(history{nodes: []*v1alpha1.SeiNode{n}}.violations(1), "")
 	}
 	if got := reason(after); got != "" {
 		t.Errorf("a node that was made is no move: %s", got)
@@ -83,13 +83,13 @@ func TestOffences_OfAMove_AreThoseTheOperatorKnewOf(t *testing.T) {
 			if c.other != nil {
 				k.nodes, h.nodes = []v1alpha1.SeiNode{*c.other}, append(h.nodes, c.other)
 			}
-			if early := h.offences(c.allowed); len(early) > 0 {
+			if early := h.violations(c.allowed); len(early) > 0 {
 				t.Errorf("nobody knew: %q", early)
 			}
 			h.known = []knowledge{k}
-			got := h.offences(c.allowed)
+			got := h.violations(c.allowed)
 			if len(got) != len(c.want) || len(got) == 1 && !strings.Contains(got[0], c.want[0]) {
-				t.Errorf("offences %q, want %q", got, c.want)
+				t.Errorf("violations %q, want %q", got, c.want)
 			}
 		})
 	}

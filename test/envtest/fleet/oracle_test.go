@@ -13,16 +13,16 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-// history is what became of a fleet and its nodes, as the API server tells it. What a rollout
-// did is judged by it alone: by the nodes, and not by what the fleet says of them.
+// history is every version of a fleet and of its nodes that the API server has sent. A rollout is
+// judged by the versions of the nodes, and not by the fleet's status.
 type history struct {
 	nodes  []*v1alpha1.SeiNode
 	fleets []*v1alpha1.SeiNodeDeployment
 	known  []knowledge
 }
 
-// knowledge is what the operator's caches held when the fleet was asked to look once more. From
-// version on it acts on this or on something newer: caches never go back.
+// knowledge is what the operator's caches held before a reconcile of the fleet. From version on the
+// operator acts on this or on something newer: caches never go back.
 type knowledge struct {
 	version uint64
 	fleet   *v1alpha1.SeiNodeDeployment
@@ -38,10 +38,10 @@ func inSync(n *v1alpha1.SeiNode) bool {
 	return n.DeletionTimestamp == nil && conditions.Is(n.Status.Conditions, v1alpha1.ConditionInSync, metav1.ConditionTrue, "")
 }
 
-// isDown is a node that nobody can count on: out of sync, or nobody knows.
+// isDown reports whether a node is out of sync, or its state is unknown.
 func isDown(n *v1alpha1.SeiNode) bool { return n.DeletionTimestamp == nil && !inSync(n) }
 
-// hasFailed is a node that does not get to the spec it has.
+// hasFailed reports whether a node has failed with the spec it has.
 func hasFailed(n *v1alpha1.SeiNode) bool {
 	if n.DeletionTimestamp != nil || n.Spec.Paused || n.Status.ObservedGeneration != n.Generation {
 		return false
@@ -54,14 +54,14 @@ func hasFailed(n *v1alpha1.SeiNode) bool {
 		slices.Contains([]string{v1alpha1.ReasonImagePullFailed, v1alpha1.ReasonPodCrashLooping, v1alpha1.ReasonStartRefused}, ready.Reason)
 }
 
-// mayHaveFailed is a node that was not looked at since its spec was written, or that has failed.
+// mayHaveFailed reports whether a node has failed, or was not reconciled since its spec was written.
 func mayHaveFailed(n *v1alpha1.SeiNode) bool {
 	return n.DeletionTimestamp == nil && !n.Spec.Paused && n.Status.ObservedGeneration != n.Generation || hasFailed(n)
 }
 
-// offences names the nodes that were in sync and were moved although the operator knew better. A
-// move is judged once it is known what the fleet was asked for by then.
-func (h history) offences(allowed int) []string {
+// violations are the moves of nodes in sync that break a rule of the rollout by what the operator's
+// caches held. A move is judged once a later version of the fleet was seen.
+func (h history) violations(allowed int) []string {
 	var found []string
 	last := map[string]*v1alpha1.SeiNode{}
 	for _, n := range slices.SortedFunc(slices.Values(h.nodes), func(a, b *v1alpha1.SeiNode) int { return cmp.Compare(version(a), version(b)) }) {
@@ -73,7 +73,7 @@ func (h history) offences(allowed int) []string {
 	return found
 }
 
-// knownAt is the last that the operator knew for sure when it wrote this.
+// knownAt is the latest knowledge from before a version of a node; nil when there is none.
 func (h history) knownAt(n *v1alpha1.SeiNode) *knowledge {
 	at := slices.IndexFunc(h.known, func(k knowledge) bool { return k.version > version(n) })
 	if at < 0 {
@@ -85,7 +85,7 @@ func (h history) knownAt(n *v1alpha1.SeiNode) *knowledge {
 	return &h.known[at-1]
 }
 
-// judge says what was wrong with moving a node.
+// judge names the rules that moving a node has broken.
 func (h history) judge(k *knowledge, n *v1alpha1.SeiNode, allowed int) []string {
 	var found, down []string
 	note := func(format string, args ...any) {
@@ -117,14 +117,14 @@ func (h history) judge(k *knowledge, n *v1alpha1.SeiNode, allowed int) []string 
 	return found
 }
 
-// always reports whether something held for a node from where it was known until another was moved.
+// always reports whether something held for every version of a node until another node was moved.
 func (h history) always(n, until *v1alpha1.SeiNode, holds func(*v1alpha1.SeiNode) bool) bool {
 	return !slices.ContainsFunc(h.nodes, func(seen *v1alpha1.SeiNode) bool {
 		return seen.Name == n.Name && version(seen) > version(n) && version(seen) < version(until) && (seen.UID != n.UID || !holds(seen))
 	})
 }
 
-// asked reports whether something was asked of the fleet from what was known until a node was moved.
+// asked reports whether something held for every version of the fleet until a node was moved.
 func (h history) asked(k *knowledge, n *v1alpha1.SeiNode, holds func(*v1alpha1.SeiNodeDeployment) bool) bool {
 	return holds(k.fleet) && !slices.ContainsFunc(h.fleets, func(f *v1alpha1.SeiNodeDeployment) bool {
 		return version(f) > version(k.fleet) && version(f) < version(n) && !holds(f)

@@ -90,7 +90,7 @@ func (s *storm) run() {
 			return
 		}
 	}
-	s.hearAgain()
+	s.releaseAll()
 	for _, cure := range s.mend {
 		cure()
 	}
@@ -102,16 +102,16 @@ func (s *storm) run() {
 	s.forceWrite(stormy)
 	mark := s.Recorder.Mark()
 	s.forceReconcile(stormy, s.sequence)
-	// A second farewell to a node that is gone already changes nothing.
+	// Deleting a node that is already gone changes nothing.
 	changed := func(r envtest.Request) bool { return r.Code != http.StatusNotFound }
 	s.Recorder.Since(mark).Of("seinodedeployments", "seinodedeployments/status", "seinodes", "services").Writes().In(s.NS).Where(changed).
 		RequireNone(s.T, "writes of a fleet that came to rest")
-	s.Eventually("the last of the fleet", func() bool { return s.watch.heard(version(calm)) })
+	s.Eventually("the last of the fleet", func() bool { return s.watch.hasSeen(version(calm)) })
 	s.watch.require(s.T, s.allowed)
 }
 
-// learn has the operator look at the fleet once more, so that what its caches hold now is known to
-// it. It does not while it hears nothing.
+// learn has the operator reconcile the fleet, and records what its caches held before. While watches
+// are held back it does nothing.
 func (s *storm) learn() {
 	if s.Watches.Held("seinodes") || s.Watches.Held("seinodedeployments") {
 		return
@@ -128,7 +128,7 @@ func (s *storm) learn() {
 	s.watch.learn(knowledge{version: version(looked), fleet: looked, nodes: cached.Items})
 }
 
-// calm asks for a fleet that can be, and waits for it.
+// calm asks for a valid fleet, and waits for it.
 func (s *storm) calm() *v1alpha1.SeiNodeDeployment {
 	s.T.Helper()
 	s.replicas = s.size()

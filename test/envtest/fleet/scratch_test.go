@@ -17,8 +17,8 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
-// picture is what a node has come to: what it was asked for, what was made of that, and what lies
-// on its volume and runs.
+// picture is the state of a node: its spec and conditions, the objects made from it, and what is on
+// its volume and runs.
 type picture struct {
 	Spec        v1alpha1.SeiNodeSpec
 	Phase       v1alpha1.SeiNodePhase

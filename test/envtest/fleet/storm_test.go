@@ -27,7 +27,7 @@ const mostNodes = 7
 // stormy is the fleet that random things are done to.
 const stormy = "storm"
 
-// late are the resources of which the operator may hear late.
+// late are the resources whose watch events may be held back.
 var late = []string{"seinodes", "seinodes", "seinodedeployments", "pods", "statefulsets", "persistentvolumeclaims"}
 
 // storm does random things to a fleet of three to seven nodes.
@@ -41,7 +41,7 @@ type storm struct {
 	// percent is what maxUnavailable is of the replicas; zero when it is a number. allowed is the
 	// most it has been.
 	percent, replicas, allowed int
-	// mend are the troubles made, each with its cure.
+	// mend undoes the faults that were injected.
 	mend []func()
 	log  []string
 }
@@ -185,11 +185,13 @@ func (s *storm) fallBehind() {
 
 func (s *storm) crash() {
 	name := s.anyNode()
-	s.notef("crash %s", name)
-	s.mend = append(s.mend, s.Pods.Rule(podsim.Match{Namespace: s.NS, Pod: name + "-0", Container: "seid"}, podsim.Behaviour{Exit: new(int32(1))}))
+	after := time.Duration(s.random.IntN(2)) * time.Second
+	s.notef("crash %s after %s", name, after)
+	crash := podsim.Behaviour{Exit: new(int32(1)), ExitAfter: after}
+	s.mend = append(s.mend, s.Pods.Rule(podsim.Match{Namespace: s.NS, Pod: name + "-0", Container: "seid"}, crash))
 }
 
-// silenceSidecar makes a sidecar swallow every request.
+// silenceSidecar makes a sidecar answer no request.
 func (s *storm) silenceSidecar() {
 	name := s.anyNode()
 	s.notef("silent sidecar %s", name)
@@ -218,20 +220,20 @@ func (s *storm) loseMachine() {
 // nothing may be held back before they work.
 func (s *storm) restart() {
 	s.notef("restart the operator")
-	s.hearAgain()
+	s.releaseAll()
 	s.RestartOperator()
 	s.learn()
 }
 
-// lag makes the operator hear late of a resource, for some of the steps that follow.
+// lag holds back the watch events of a resource, for some of the steps that follow.
 func (s *storm) lag() {
 	resource := late[s.random.IntN(len(late))]
 	s.notef("hold %s", resource)
 	s.Watches.Hold(resource)
 }
 
-// catchUp lets the operator hear of some of what was held back: of all of it, of its end only, or
-// through a watch that broke.
+// catchUp ends some of the holds: the events are sent, or the watch begins with a new list, or it is
+// cut.
 func (s *storm) catchUp() {
 	for _, resource := range slices.Compact(slices.Clone(late)) {
 		if !s.Watches.Held(resource) {
@@ -251,7 +253,7 @@ func (s *storm) catchUp() {
 	}
 }
 
-func (s *storm) hearAgain() {
+func (s *storm) releaseAll() {
 	for _, resource := range late {
 		s.Watches.Release(resource)
 	}

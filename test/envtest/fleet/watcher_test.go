@@ -29,7 +29,7 @@ type watcher struct {
 	most  int
 	worst []string
 	seen  int
-	// history is what became of the nodes and of the fleet, for the oracle.
+	// history is all versions of the nodes and of the fleet, for the oracle.
 	history history
 	// stop ends it; so does the end of the test.
 	stop func()
@@ -66,7 +66,7 @@ func (w fleets) watchNodes() *watcher {
 	wg.Go(func() {
 		for event := range statuses.ResultChan() {
 			if snd, ok := event.Object.(*v1alpha1.SeiNodeDeployment); ok {
-				o.hear(snd)
+				o.seeFleet(snd)
 			}
 		}
 	})
@@ -75,7 +75,7 @@ func (w fleets) watchNodes() *watcher {
 	return o
 }
 
-func (o *watcher) hear(snd *v1alpha1.SeiNodeDeployment) {
+func (o *watcher) seeFleet(snd *v1alpha1.SeiNodeDeployment) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.history.fleets = append(o.history.fleets, snd)
@@ -114,8 +114,8 @@ func (o *watcher) require(t *testing.T, allowed int) {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, offence := range o.history.offences(allowed) {
-		t.Error(offence)
+	for _, violation := range o.history.violations(allowed) {
+		t.Error(violation)
 	}
 	if o.most > allowed {
 		t.Errorf("%d nodes that were in sync were taken down at once, allowed %d: %v", o.most, allowed, o.worst)
@@ -129,14 +129,14 @@ func (o *watcher) reset() {
 	o.history = history{nodes: slices.Collect(maps.Values(o.nodes))}
 }
 
-// heard reports whether the fleet was seen at a version.
-func (o *watcher) heard(at uint64) bool {
+// hasSeen reports whether the fleet was seen at a version, or a later one.
+func (o *watcher) hasSeen(at uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.ContainsFunc(o.history.fleets, func(f *v1alpha1.SeiNodeDeployment) bool { return version(f) >= at })
 }
 
-// learn notes what the operator knows from a version on.
+// learn records what the operator's caches held.
 func (o *watcher) learn(k knowledge) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
