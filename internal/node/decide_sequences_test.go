@@ -139,6 +139,47 @@ func TestDecide_Sequences(t *testing.T) {
 	})
 }
 
+// A node whose data was deleted, and that is not held any more, is set up as a new one is: from
+// what its spec names. Until then it does not start.
+func TestDecide_DataDeletedAndGateReleased_IsSetUpLikeANewNode(t *testing.T) {
+	held := func(in *node.Input) { in.Facts.Document.Gate.State = api.GateHeld }
+	fromPeers := func(in *node.Input) { in.Target.Snapshot = node.PeerSnapshot }
+	checkAll(t, []row{
+		{name: "while it is held nothing is done", in: with(dataDeleted, fromBucket, held), held: "an operation holds the start gate closed"},
+		{
+			name: "without a snapshot it starts at the genesis", in: with(dataDeleted),
+			action: node.Start, reason: node.ReasonSidecarNotReady, tasks: "mark-ready",
+		},
+		{
+			name: "state sync is set up", in: with(dataDeleted, fromPeers),
+			action: node.Start, reason: node.ReasonSidecarNotReady, tasks: "configure-state-sync config-validate mark-ready",
+		},
+		{
+			name: "unless it is", in: with(dataDeleted, fromPeers, func(in *node.Input) { in.Facts.Document.Home.StateSync = true }),
+			action: node.Start, reason: node.ReasonSidecarNotReady, tasks: "mark-ready",
+		},
+		{
+			name: "a snapshot is restored again", in: with(dataDeleted, fromBucket),
+			action: node.Start, reason: node.ReasonHomeEmpty, tasks: "snapshot-restore configure-state-sync config-validate mark-ready",
+		},
+		{
+			name: "once", in: with(dataDeleted, fromBucket, func(in *node.Input) {
+				in.Facts.Document.Home.Emptied, in.Facts.Document.Home.StateSync = false, true
+			}),
+			action: node.Start, reason: node.ReasonSidecarNotReady, tasks: "mark-ready",
+		},
+		{name: "an open gate is not doubted", in: with(dataDeleted, fromBucket, func(in *node.Input) {
+			in.Facts.Document.Gate.State, in.Facts.Document.Seid.State = api.GateOpen, api.SeidRunning
+		})},
+	})
+}
+
+// dataDeleted is a reset that is complete, behind a gate that nobody holds.
+func dataDeleted(in *node.Input) {
+	podLost(in)
+	in.Facts.Document.Home.Stage, in.Facts.Document.Home.Emptied, in.Facts.Document.Home.StateSync = api.HomePrepared, true, false
+}
+
 // updatedTo leaves the node with the pod and the StatefulSet of another build.
 func updatedTo(b node.Build, version string) func(*node.Input) {
 	return func(in *node.Input) {

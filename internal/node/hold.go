@@ -21,9 +21,16 @@ func (h hold) until(now time.Time) time.Duration {
 	return max(time.Second, h.due.Sub(now))
 }
 
+// heldInterval is how often a node is looked at whose gate an operation holds: nothing tells that
+// the operation has released it.
+const heldInterval = 5 * time.Second
+
 // holdBack takes out of the difference what cannot succeed now: a step that has just failed
 // on the same target, and what needs its result. Everything else goes on.
 func holdBack(in *Input, diff []Missing) ([]Missing, hold) {
+	if in.Facts.held() {
+		return nil, hold{why: "an operation holds the start gate closed", due: in.Now.Add(heldInterval)}
+	}
 	if why := standsStill(in); why != "" {
 		return nil, hold{why: why}
 	}
@@ -45,15 +52,11 @@ func holdBack(in *Input, diff []Missing) ([]Missing, hold) {
 // standsStill says why nothing may be done to a node at all.
 func standsStill(in *Input) string {
 	f, t := &in.Facts, &in.Target
-	switch {
-	case f.held():
-		return "an operation holds the start gate closed"
-	case f.Initialized && t.Signs && f.homeEmpty() && !t.Retry:
+	if f.Initialized && t.Signs && f.homeEmpty() && !t.Retry {
 		return "the volume of this validator is empty, and with it what it has signed is forgotten: restore the volume, or, " +
 			"when the key surely signs nowhere else and has not signed recent heights, set the annotation " + v1alpha1.AnnotationRetry + " to any new value"
-	default:
-		return ""
 	}
+	return ""
 }
 
 // lastFailure is the step at which the last plan failed on the target that is still wanted.

@@ -73,11 +73,12 @@ func TestDecide_FailedStep_SaysWhenItIsDueAgain(t *testing.T) {
 		in   node.Input
 		want time.Duration
 	}{
-		"an update":         {with(wants(buildB), failed(node.ReasonImageChanged, node.StepApplyStatefulSet, time.Minute)), 4 * time.Minute},
-		"a gate":            {with(podLost, failed(node.ReasonSidecarNotReady, node.StepMarkReady, 10*time.Second)), 20 * time.Second},
-		"never at once":     {with(podLost, failed(node.ReasonSidecarNotReady, node.StepMarkReady, 30*time.Second-time.Millisecond)), time.Second},
-		"a bring-up":        {fresh(emptyHome, failed(node.ReasonNewNode, node.StepConfigApply, time.Minute)), 0},
-		"nothing held back": {running(), 0},
+		"an update":           {with(wants(buildB), failed(node.ReasonImageChanged, node.StepApplyStatefulSet, time.Minute)), 4 * time.Minute},
+		"a gate":              {with(podLost, failed(node.ReasonSidecarNotReady, node.StepMarkReady, 10*time.Second)), 20 * time.Second},
+		"never at once":       {with(podLost, failed(node.ReasonSidecarNotReady, node.StepMarkReady, 30*time.Second-time.Millisecond)), time.Second},
+		"a bring-up":          {fresh(emptyHome, failed(node.ReasonNewNode, node.StepConfigApply, time.Minute)), 0},
+		"a gate that is held": {with(func(in *node.Input) { in.Facts.Document.Gate.State = api.GateHeld }), 5 * time.Second},
+		"nothing held back":   {running(), 0},
 	} {
 		if got := node.Decide(c.in).RecheckAfter; got != c.want {
 			t.Errorf("%s is due in %s, want %s", name, got, c.want)

@@ -79,7 +79,7 @@ var steps = []step{
 	{name: StepGenerateIdentity, asked: ceremony, missing: unprepared, needs: []string{StepObserveImage}},
 	{name: StepGenerateGentx, asked: ceremony, missing: unprepared, needs: []string{StepGenerateIdentity}},
 	{name: StepAwaitGenesis, asked: ceremony, missing: unprepared, needs: []string{StepGenerateGentx}},
-	{name: StepSnapshotRestore, asked: fromBucket, missing: unprepared, needs: []string{StepObserveImage}},
+	{name: StepSnapshotRestore, asked: fromBucket, missing: restoreMissing, needs: []string{StepObserveImage}},
 	{name: StepConfigureGenesis, asked: always, missing: unprepared, needs: []string{StepSnapshotRestore, StepAwaitGenesis}},
 	{
 		name: StepConfigApply, asked: func(t *Target) bool { return t.ConfigProblem == "" }, missing: configMissing,
@@ -172,6 +172,14 @@ func unprepared(f *Facts, t *Target) string {
 		return ""
 	}
 	return "the home directory is not prepared"
+}
+
+// restoreMissing: a snapshot that was restored once is gone with the data.
+func restoreMissing(f *Facts, t *Target) string {
+	if f.Document != nil && f.Document.Home.Emptied && f.gateClosed() && !t.Bootstrap {
+		return "the chain data was deleted"
+	}
+	return unprepared(f, t)
 }
 
 func neverStarted(f *Facts, _ *Target) string {

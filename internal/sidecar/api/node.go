@@ -41,6 +41,9 @@ const (
 type Gate struct {
 	State GateState  `json:"state"`
 	Since *time.Time `json:"since,omitempty"`
+	// HeldBy is the id of the mark-not-ready task that holds the gate; empty unless it is held.
+	// Deleting that task releases the gate.
+	HeldBy string `json:"heldBy,omitempty"`
 	// Opened is what the gate was opened for; nil unless it is open.
 	Opened *Opening `json:"opened,omitempty"`
 	// Refusal says why seid is not started although the gate is open.
@@ -83,6 +86,10 @@ type Home struct {
 	// Refused is the last configuration that failed validation and was replaced by the
 	// last good one; nil when the files on disk are newer than that.
 	Refused *Refusal `json:"refused,omitempty"`
+	// Emptied: the chain data was deleted, and neither a snapshot nor seid has made any since.
+	Emptied bool `json:"emptied,omitempty"`
+	// PartlyDeleted: a reset of the data has begun and is not complete. seid does not start.
+	PartlyDeleted bool `json:"partlyDeleted,omitempty"`
 	// StateSync: seid is set up to fetch its first state from peers or a local snapshot.
 	StateSync bool   `json:"stateSync,omitempty"`
 	NodeID    string `json:"nodeId,omitempty"`

@@ -9,7 +9,7 @@ const (
 
 // Level numbers the additions to the v0 API. It grows by one with every addition
 // that a caller may want to depend on.
-const Level = LevelPublish
+const Level = LevelRelease
 
 // LevelFarewell is the level from which on restart-seid takes a farewell. Older sidecars
 // refuse parameters they do not know.
@@ -30,6 +30,11 @@ const LevelResultExport = 6
 // LevelPublish is the level from which on publish-snapshots is known, and the node document says
 // what was published.
 const LevelPublish = 7
+
+// LevelRelease is the level from which on deleting the mark-not-ready task that holds the gate
+// releases it, the node document names that task and says that the data was emptied, and seid does
+// not start on data that was deleted in part.
+const LevelRelease = 8
 
 // TokenAudience is the audience of the service-account tokens that sidecars accept.
 const TokenAudience = "sei-sidecar"

@@ -1,6 +1,7 @@
 package configstate
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sei-operator/sei-operator/internal/seid/config"
@@ -48,9 +49,12 @@ func RestartDue(home string, inSync bool) ([]string, error) {
 	return due, nil
 }
 
-// MayStart says why seid of this version must not be started on the files on disk; nil means
+// MayStart says why seid of this version must not be started on what is on disk; nil means
 // that it may.
 func MayStart(home, seidVersion string) error {
+	if err := dataWhole(home); err != nil {
+		return err
+	}
 	return change(home, func(l *ledger) error {
 		judged := l.Verdict != nil && l.Verdict.Digest == l.disk && l.Verdict.SeidVersion == seidVersion
 		switch {
@@ -61,4 +65,16 @@ func MayStart(home, seidVersion string) error {
 		}
 		return nil
 	})
+}
+
+// dataWhole says why seid must not be started on the chain data.
+func dataWhole(home string) error {
+	reset, err := stage.LastReset(home)
+	if err != nil {
+		return err
+	}
+	if reset != nil && !reset.Done {
+		return errors.New("the chain data was deleted in part only: run reset-data again, which deletes the rest")
+	}
+	return nil
 }

@@ -173,12 +173,12 @@ func (e *Engine) List() ([]api.TaskResult, error) {
 }
 
 // Delete forgets a task, and cancels it if it is running. What its handler still
-// returns is thrown away.
+// returns is thrown away. A gate that the task holds is released.
 func (e *Engine) Delete(id string) error {
 	e.write.Lock()
 	defer e.write.Unlock()
 	_, found, err := e.store.get(id)
-	if err == nil && !found {
+	if err == nil && !found && e.gate.look().HeldBy != id {
 		return errNotFound()
 	}
 	// A row that cannot be decoded can still be deleted.
@@ -189,7 +189,7 @@ func (e *Engine) Delete(id string) error {
 		j.cancel()
 		close(j.done)
 	}
-	return nil
+	return e.release(id)
 }
 
 // Stop cancels what runs, wakes everybody who waits and accepts nothing new.

@@ -33,6 +33,8 @@ type gate struct {
 	state  api.GateState
 	since  time.Time
 	opened *api.Opening
+	// heldBy is the mark-not-ready task that holds the gate.
+	heldBy string
 }
 
 func (g *gate) move(to api.GateState, at time.Time, opened *api.Opening) {
@@ -41,14 +43,24 @@ func (g *gate) move(to api.GateState, at time.Time, opened *api.Opening) {
 	if g.state != to {
 		g.since = at
 	}
-	g.state, g.opened = to, opened
+	g.state, g.opened, g.heldBy = to, opened, ""
+}
+
+// hold has a task hold the gate.
+func (g *gate) hold(task string, at time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state != api.GateHeld {
+		g.since = at
+	}
+	g.state, g.opened, g.heldBy = api.GateHeld, nil, task
 }
 
 func (g *gate) look() api.Gate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	since := g.since
-	view := api.Gate{State: g.state, Since: &since}
+	view := api.Gate{State: g.state, Since: &since, HeldBy: g.heldBy}
 	if g.opened != nil {
 		opened := *g.opened
 		view.Opened = &opened
@@ -90,8 +102,8 @@ func (e *Engine) gateHandlers() []Handler {
 		NewHandler(api.MarkReady, groups, func(ctx context.Context, _ Task, p wire.MarkReady) (any, error) {
 			return nil, e.open(ctx, p)
 		}),
-		NewHandler(api.MarkNotReady, groups, func(context.Context, Task, none) (any, error) {
-			return nil, e.hold()
+		NewHandler(api.MarkNotReady, groups, func(_ context.Context, task Task, _ none) (any, error) {
+			return nil, e.hold(task.ID)
 		}),
 	}
 }
@@ -120,9 +132,12 @@ func (e *Engine) open(ctx context.Context, p wire.MarkReady) error {
 // hold closes the gate. The mark-ready tasks that opened it are forgotten, so
 // that none of them can be taken for an approval given after the hold. Those
 // that are still queued were submitted later and stay.
-func (e *Engine) hold() error {
+func (e *Engine) hold(task string) error {
 	e.write.Lock()
 	defer e.write.Unlock()
+	if _, found, err := e.store.get(task); err == nil && !found {
+		return errGone // nobody could release the gate any more
+	}
 	if e.rules != nil {
 		if err := e.rules.Revoke(); err != nil {
 			return storeError("revoking the permission", err)
@@ -143,6 +158,24 @@ func (e *Engine) hold() error {
 	if err := e.store.remove(spent...); err != nil {
 		return storeError(fmt.Sprintf("forgetting %d approvals", len(spent)), err)
 	}
-	e.gate.move(api.GateHeld, e.clock.Now().UTC(), nil)
+	e.gate.hold(task, e.clock.Now().UTC())
+	return nil
+}
+
+// release gives the gate back after the task that holds it was deleted: it is closed, as that of a
+// new process, unless another task holds it too.
+func (e *Engine) release(deleted string) error {
+	if e.gate.look().HeldBy != deleted {
+		return nil
+	}
+	left, err := e.leftBehind()
+	switch {
+	case err != nil:
+		return storeError("looking for other holds", err)
+	case left.held():
+		e.gate.hold(left.holder, e.clock.Now().UTC())
+	default:
+		e.gate.move(api.GateClosed, e.clock.Now().UTC(), nil)
+	}
 	return nil
 }

@@ -149,3 +149,73 @@ func TestResume_Gate(t *testing.T) {
 		})
 	}
 }
+
+// Deleting the task that holds the gate releases it: it is closed, so that whoever decides about
+// the node decides anew. No other deletion moves the gate.
+func TestGate_HoldDeleted_IsReleasedUnlessAnotherTaskHoldsItToo(t *testing.T) {
+	b := open(t)
+	first, second := b.submit(api.MarkNotReady, "", ""), b.submit(api.MarkNotReady, "", "")
+	b.await(first)
+	b.await(second)
+	requireGate(t, b, api.GateHeld, second)
+	b.forgetTask(first)
+	requireGate(t, b, api.GateHeld, second)
+
+	third := b.submit(api.MarkNotReady, "", "")
+	b.await(third)
+	b = b.reopen()
+	requireGate(t, b, api.GateHeld, third)
+	b.forgetTask(third)
+	requireGate(t, b, api.GateHeld, second)
+	b.forgetTask(second)
+	requireGate(t, b, api.GateClosed, "")
+	b = b.reopen()
+	requireGate(t, b, api.GateClosed, "")
+
+	hold, ready := b.submit(api.MarkNotReady, "", ""), b.submit(api.MarkReady, "", "")
+	b.await(hold)
+	b.await(ready)
+	b.forgetTask(hold) // an approval came after it
+	requireGate(t, b, api.GateOpen, "")
+}
+
+// A release that could not be made is made when it is asked for again.
+func TestGate_ReleaseThatFails_CanBeRepeated(t *testing.T) {
+	b := open(t)
+	hold := b.submit(api.MarkNotReady, "", "")
+	b.await(hold)
+	b.write.Lock()
+	b.store.fault = func(op string) error {
+		if op == "each" {
+			return errors.New("disk on fire")
+		}
+		return nil
+	}
+	b.write.Unlock()
+	if err := b.Delete(hold); codeOf(err) != api.CodeStoreFailed {
+		t.Errorf("deleted: %v", err)
+	}
+	requireGate(t, b, api.GateHeld, hold)
+	b.write.Lock()
+	b.store.fault = nil
+	b.write.Unlock()
+	b.forgetTask(hold)
+	requireGate(t, b, api.GateClosed, "")
+	if err := b.Delete(hold); codeOf(err) != api.CodeNotFound {
+		t.Errorf("a second deletion: %v", err)
+	}
+}
+
+func (b *bench) forgetTask(id string) {
+	b.t.Helper()
+	if err := b.Delete(id); err != nil {
+		b.t.Fatalf("deleting %s: %v", id, err)
+	}
+}
+
+func requireGate(t *testing.T, b *bench, state api.GateState, heldBy string) {
+	t.Helper()
+	if g := b.Gate(); g.State != state || g.HeldBy != heldBy {
+		t.Errorf("the gate is %s, held by %q; want %s, %q", g.State, g.HeldBy, state, heldBy)
+	}
+}

@@ -14,8 +14,9 @@ const pruneEvery = time.Hour
 // stale is what a previous process left behind.
 type stale struct {
 	rows []row
-	// hold is the newest mark-not-ready, whatever became of it.
-	hold uint64
+	// hold is the newest mark-not-ready, whether it ended well or not, and holder its id.
+	hold   uint64
+	holder string
 	// approval is the newest mark-ready that was carried out, or may yet be.
 	approval uint64
 	// unreadable rows may hide a hold.
@@ -47,7 +48,7 @@ func (e *Engine) resume() error {
 		}
 	}
 	if left.held() {
-		e.gate.move(api.GateHeld, e.clock.Now().UTC(), nil)
+		e.gate.hold(left.holder, e.clock.Now().UTC())
 	}
 	e.write.Lock()
 	defer e.write.Unlock()
@@ -78,8 +79,8 @@ func (e *Engine) leftBehind() (stale, error) {
 	var left stale
 	var err error
 	left.unreadable, err = e.store.each(func(r row) {
-		if r.Type == api.MarkNotReady {
-			left.hold = max(left.hold, r.Seq)
+		if r.Type == api.MarkNotReady && r.Seq > left.hold {
+			left.hold, left.holder = r.Seq, r.ID
 		}
 		if r.Type == api.MarkReady && r.Status != api.TaskFailed {
 			left.approval = max(left.approval, r.Seq)

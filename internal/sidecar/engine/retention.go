@@ -5,6 +5,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
 // retention says which finished tasks are kept. A running task always is.
@@ -32,6 +34,7 @@ func (k retention) prune(tx *bolt.Tx, now time.Time) error {
 func (k retention) surplus(tx *bolt.Tx, now time.Time) []string {
 	oldest := k.oldestToKeep(tx)
 	cutoff := now.Add(-k.age)
+	hold := newestHold(tx)
 
 	var ids []string
 	c := tx.Bucket(bucketOrder).Cursor()
@@ -44,7 +47,7 @@ func (k retention) surplus(tx *bolt.Tx, now time.Time) []string {
 		if !tooMany && r.SubmittedAt.After(cutoff) {
 			break
 		}
-		if !r.Status.Terminal() {
+		if !r.Status.Terminal() || r.ID == hold {
 			continue
 		}
 		if tooMany || (r.CompletedAt != nil && r.CompletedAt.Before(cutoff)) {
@@ -52,6 +55,18 @@ func (k retention) surplus(tx *bolt.Tx, now time.Time) []string {
 		}
 	}
 	return ids
+}
+
+// newestHold is the last mark-not-ready. It may hold the gate for as long as it likes, also across
+// restarts, and is deleted to release it.
+func newestHold(tx *bolt.Tx) string {
+	c := tx.Bucket(bucketOrder).Cursor()
+	for key, id := c.Last(); key != nil; key, id = c.Prev() {
+		if r, found, err := getRow(tx, string(id)); err == nil && found && r.Type == api.MarkNotReady {
+			return r.ID
+		}
+	}
+	return ""
 }
 
 // oldestToKeep is the key of the oldest submission within number and size. The

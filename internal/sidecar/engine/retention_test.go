@@ -32,6 +32,22 @@ func TestRetention_KeepsTheNewestAndEverythingThatRuns(t *testing.T) {
 	}
 }
 
+// The task that holds the gate is what releases it, however long it holds.
+func TestRetention_KeepsTheTaskThatHoldsTheGate(t *testing.T) {
+	b := open(t, echoHandler())
+	b.keep = retention{tasks: 2, bytes: 1 << 20, age: time.Hour}
+	older, hold := b.submit(api.MarkNotReady, "", ""), b.submit(api.MarkNotReady, "", "")
+	b.await(older)
+	b.await(hold)
+	for range 4 {
+		b.await(b.submit(echo, "", ""))
+	}
+	if _, err := b.Get(older); codeOf(err) != api.CodeNotFound {
+		t.Errorf("an older hold is kept: %v", err)
+	}
+	requireGate(t, b.reopen(echoHandler()), api.GateHeld, hold)
+}
+
 func TestRetention_LargeParameters_DoNotPileUp(t *testing.T) {
 	b := open(t, echoHandler())
 	b.keep = retention{tasks: 1000, bytes: 25_000, age: time.Hour}

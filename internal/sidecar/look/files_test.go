@@ -16,6 +16,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
 )
 
 func TestReadSettings(t *testing.T) {
@@ -122,11 +123,47 @@ func TestStage(t *testing.T) {
 				fill(t, dir, map[string]string{f: "x = 1"})
 			}
 			l := New(Config{Home: dir})
-			if got := l.stage(l.settings(), tc.process); got != tc.want {
+			if got := l.stage(l.settings(), tc.process, false); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})
 	}
+}
+
+// A home whose data was deleted is as prepared as a new one, until seid has run again; and it is
+// empty until somebody puts data there.
+func TestEmptied_AfterACompleteResetUntilThereIsDataAgain(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, map[string]string{"config/config.toml": "[statesync]\nenable = true", "config/genesis.json": "{}"})
+	l := New(Config{Home: dir})
+	const halfGone = "half of it is gone"
+	require := func(what string, process api.Seid, want api.HomeStage, emptied bool) {
+		t.Helper()
+		if h := l.homeLook(l.settings(), process); h.Stage != want || h.Emptied != emptied || h.PartlyDeleted != (what == halfGone) {
+			t.Errorf("%s: stage %s, emptied %t; want %s, %t", what, h.Stage, h.Emptied, want, emptied)
+		}
+	}
+	ended := api.Seid{State: api.SeidExited, Starts: 3}
+	if err := stage.BeginReset(dir, 3); err != nil {
+		t.Fatal(err)
+	}
+	require(halfGone, ended, api.HomeFirstSync, false)
+	if err := stage.EndReset(dir, 3); err != nil {
+		t.Fatal(err)
+	}
+	require("all of it is gone", ended, api.HomePrepared, true)
+	stateSync := func() bool { return l.homeLook(l.settings(), ended).StateSync }
+	if stateSync() {
+		t.Error("state sync as it was set up for data that is gone counts")
+	}
+	fill(t, dir, map[string]string{".sei-sidecar-statesync-done": " "})
+	if !stateSync() {
+		t.Error("state sync that was set up since does not count")
+	}
+	fill(t, dir, map[string]string{".sei-sidecar-snapshot-height": "7"})
+	require("a snapshot was restored", ended, api.HomePrepared, false)
+	require("seid runs", api.Seid{State: api.SeidRunning, Starts: 4}, api.HomeFirstSync, false)
+	require("seid has run", api.Seid{State: api.SeidExited, Starts: 4}, api.HomeFirstSync, false)
 }
 
 func TestConsensusAddress_SeidsOwnViewComesFirst(t *testing.T) {

@@ -12,15 +12,19 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/keys"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/leftovers"
 	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
 )
 
 // homeLook is the home directory of this moment.
 func (l *Look) homeLook(set settings, process api.Seid) api.Home {
 	configured := l.Configuration()
+	reset := l.lastReset()
+	emptied := process.State != api.SeidRunning && reset.Empty(process.Starts)
 	h := api.Home{
-		Stage: l.stage(set, process), GenesisHash: l.genesisHash(),
-		StateSync:  set.StateSync,
+		Stage: l.stage(set, process, emptied), Emptied: emptied && !l.left(leftovers.RestoredHeight),
+		PartlyDeleted: reset != nil && !reset.Done, GenesisHash: l.genesisHash(),
+		StateSync:  set.StateSync && (!emptied || l.left(stateSyncMark)),
 		ConfigHash: configured.ConfigHash, Validation: configured.Validation, Refused: configured.Refused,
 		NodeID:           l.nodeID.get(func() string { return nodeID(set.NodeKeyFile) }, set.NodeKeyFile),
 		ConsensusAddress: l.consensusAddress(set.KeyFile),
@@ -30,7 +34,7 @@ func (l *Look) homeLook(set settings, process api.Seid) api.Home {
 }
 
 // stage is how far the home has come.
-func (l *Look) stage(set settings, process api.Seid) api.HomeStage {
+func (l *Look) stage(set settings, process api.Seid, emptied bool) api.HomeStage {
 	synced, err := stage.Synced(string(l.home))
 	if err != nil {
 		l.Log.Warn("looking for the sync mark", "error", err)
@@ -41,6 +45,8 @@ func (l *Look) stage(set settings, process api.Seid) api.HomeStage {
 		return api.HomeEmpty
 	case synced:
 		return api.HomeSynced
+	case emptied:
+		return api.HomePrepared
 	case process.Starts > 0 || process.State == api.SeidRunning || started(l.home):
 		return api.HomeFirstSync
 	}
@@ -52,8 +58,27 @@ func (l *Look) stage(set settings, process api.Seid) api.HomeStage {
 	return api.HomePrepared
 }
 
-// genesisMark is what configure-genesis leaves when it is done.
-const genesisMark = ".sei-sidecar-genesis-done"
+// lastReset is the last deletion of the data; nil when there was none, or nobody can tell.
+func (l *Look) lastReset() *stage.Reset {
+	reset, err := stage.LastReset(string(l.home))
+	if err != nil {
+		l.Log.Warn("looking for the last reset", "error", err)
+	}
+	return reset
+}
+
+// left reports whether a task has left a file in the home. reset-data removes those that go with
+// the data.
+func (l *Look) left(name string) bool {
+	exists, err := durable.Exists(l.home.Path(name))
+	return exists || err != nil
+}
+
+// What configure-genesis and configure-state-sync leave when they are done.
+const (
+	genesisMark   = ".sei-sidecar-genesis-done"
+	stateSyncMark = ".sei-sidecar-statesync-done"
+)
 
 // started recognises a home that seid has run on although nobody counted, such as one that
 // was imported: seid makes its block store as soon as it starts.

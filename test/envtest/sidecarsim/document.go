@@ -33,7 +33,7 @@ func (s *Sidecars) Amend(node string, change func(*api.Node)) (remove func()) {
 
 // document is the answer to GET /v0/node.
 func (p *process) document(context.Context) api.Node {
-	open := p.ready()
+	gate := p.gateState()
 	p.all.settle(p.pod.UID)
 	m := p.all.model
 	m.mu.Lock()
@@ -42,7 +42,7 @@ func (p *process) document(context.Context) api.Node {
 	running := c != nil && c.running()
 	doc := api.Node{
 		APILevel: m.levelOf(p.node),
-		Gate:     p.gate.document(open),
+		Gate:     p.gate.document(gate),
 		Home:     m.homeDocument(m.home(p.volume), p, c),
 		Seid:     m.seidDocument(m.home(p.volume), c),
 		Sync:     m.syncOf(p.node, running),
@@ -61,9 +61,9 @@ func (p *process) document(context.Context) api.Node {
 	return doc
 }
 
-func (g *gate) document(open bool) api.Gate {
-	doc := api.Gate{State: g.state(open), Since: timeOf(g.since)}
-	if !open {
+func (g *gate) document(is api.Gate) api.Gate {
+	doc := api.Gate{State: is.State, HeldBy: is.HeldBy, Since: timeOf(g.since)}
+	if is.State != api.GateOpen {
 		return doc
 	}
 	doc.Refusal, doc.Opened = g.refusal, &api.Opening{}
@@ -77,6 +77,7 @@ func (g *gate) document(open bool) api.Gate {
 func (m *model) homeDocument(h *home, p *process, c *chain) api.Home {
 	doc := api.Home{
 		Stage: h.stage(), GenesisHash: h.genesis, ConfigHash: h.files.hash, NodeID: nodeID(h.volume), Signs: h.signs(),
+		StateSync: h.stateSync, Emptied: h.emptied && !h.started && len(h.restored) == 0,
 	}
 	if h.validation != nil {
 		doc.Validation = new(*h.validation)

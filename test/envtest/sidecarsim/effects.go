@@ -132,7 +132,7 @@ func resetData(m *model, p *process, _ wire.ResetData) (any, error) {
 	if err := m.checkStopped(h); err != nil {
 		return nil, err
 	}
-	h.restored, h.started, h.synced = nil, false, false
+	h.restored, h.started, h.synced, h.stateSync, h.emptied = nil, false, false, false, true
 	return wire.WipedData{}, nil
 }
 

@@ -13,25 +13,12 @@ import (
 )
 
 // gate is what a sidecar knows of its start gate beside the engine, which knows
-// whether it is open. It lives as long as the sidecar.
+// whether it is open, and who holds it. It lives as long as the sidecar.
 type gate struct {
 	// expect is what the gate was opened for; nil for whatever is there.
-	expect *wire.Expectation
-	// seen and held: it was open once, and an operation has closed it.
-	seen, held bool
-	since      time.Time
-	refusal    string
-}
-
-func (g *gate) state(open bool) api.GateState {
-	switch {
-	case open:
-		return api.GateOpen
-	case g.seen || g.held:
-		return api.GateHeld
-	default:
-		return api.GateClosed
-	}
+	expect  *wire.Expectation
+	since   time.Time
+	refusal string
 }
 
 // conditions are those of the model's gate. Permissions to open it without an operator are not
@@ -75,7 +62,7 @@ func (p *process) mayOpen(params wire.MarkReady) error {
 			return err
 		}
 	}
-	p.gate.expect, p.gate.since, p.gate.held, p.gate.refusal = params.Expect, time.Now(), false, ""
+	p.gate.expect, p.gate.since, p.gate.refusal = params.Expect, time.Now(), ""
 	return nil
 }
 
@@ -149,7 +136,6 @@ func (s *Sidecars) settleNode(node string) {
 func (m *model) settle(p *process, open bool) *SeidStart {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p.gate.seen = p.gate.seen || open
 	c := m.chains[p.pod.UID]
 	if c == nil {
 		return nil

@@ -40,6 +40,8 @@ type home struct {
 
 	stateSync bool
 	restored  []int64
+	// emptied: reset-data was done.
+	emptied bool
 	// publish is what publish-snapshots was given last.
 	publish  int32
 	started  bool

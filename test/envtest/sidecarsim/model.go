@@ -67,7 +67,7 @@ func (m *model) levelOf(node string) int {
 func (m *model) syncOf(node string, running bool) api.Sync {
 	sync, set := m.syncs[node]
 	if !set {
-		sync = api.Sync{State: api.SyncInSync}
+		sync = api.Sync{State: api.SyncInSync, Height: 1000}
 	}
 	if !running && sync.State != api.SyncHalted && sync.State != api.SyncUpgradeNeeded {
 		return api.Sync{State: api.SyncNotRunning, Message: "seid does not run"}

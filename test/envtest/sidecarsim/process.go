@@ -132,6 +132,13 @@ func (p *process) ready() bool {
 	return p.engine.Ready()
 }
 
+// gateState is the gate as the engine knows it.
+func (p *process) gateState() api.Gate {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.engine.Gate()
+}
+
 func (p *process) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -160,6 +167,9 @@ func (s *Sidecars) LoseStore(node string) error {
 	if err := os.Remove(p.storePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("losing the store of %s: %w", node, err)
 	}
+	s.model.mu.Lock()
+	s.model.home(p.volume).restarts = map[string]int{} // they were noted in the store
+	s.model.mu.Unlock()
 	if err := p.open(); err != nil {
 		return err
 	}
@@ -181,7 +191,7 @@ func (b bearer) Authenticate(r *http.Request) (string, error) {
 
 // gateMoved takes up what a task did to the gate once it has ended, and has the
 // pod's probes asked again.
-func (p *process) gateMoved(id string, task api.TaskType) {
+func (p *process) gateMoved(id string) {
 	p.mu.RLock()
 	e := p.engine
 	p.mu.RUnlock()
@@ -190,11 +200,6 @@ func (p *process) gateMoved(id string, task api.TaskType) {
 		defer cancel()
 		if _, err := e.Wait(ctx, id); err != nil {
 			return
-		}
-		if task == api.MarkNotReady {
-			p.all.model.mu.Lock()
-			p.gate.held = true
-			p.all.model.mu.Unlock()
 		}
 		p.all.settle(p.pod.UID)
 		p.all.pokePod(p)

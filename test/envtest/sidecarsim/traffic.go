@@ -129,7 +129,7 @@ func (p *process) answered(index int, note Request, status int, body []byte) {
 	p.all.setStatus(index, status)
 	var accepted api.TaskAccepted
 	if status == http.StatusCreated && movesGate(note.Type) && json.Unmarshal(body, &accepted) == nil {
-		p.gateMoved(accepted.ID, note.Type)
+		p.gateMoved(accepted.ID)
 	}
 }
 

@@ -243,9 +243,12 @@ func (f *fixture) fill(files map[string]string) {
 	}
 }
 
+// files are those of the home, without the record of a reset.
 func (f *fixture) files() map[string]string {
 	f.t.Helper()
-	return handlertest.Files(f.t, string(f.home))
+	found := handlertest.Files(f.t, string(f.home))
+	delete(found, ".sei-sidecar/reset")
+	return found
 }
 
 const signed = `{"height":"77","round":0,"step":3}`

@@ -16,6 +16,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/leftovers"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
+	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
 )
 
 // emptySigningState is what `seid init` writes for a key that signed nothing.
@@ -40,13 +41,21 @@ func (t *Tasks) reset(ctx context.Context, task engine.Task, p wire.ResetData) (
 	if err != nil {
 		return nil, err
 	}
+	record, err := supervision.Read(string(t.Node.Home))
+	if err != nil {
+		return nil, err
+	}
+	// From here on seid does not start until the reset is complete.
+	if err := stage.BeginReset(string(t.Node.Home), record.Starts); err != nil {
+		return nil, err
+	}
 	if err := t.forgetDependents(task.Records); err != nil {
 		return nil, err
 	}
 	if err := t.wipe(ctx, places, p.ResetSigningState); err != nil {
 		return nil, err
 	}
-	return wire.WipedData{WipedBytes: size}, nil
+	return wire.WipedData{WipedBytes: size}, stage.EndReset(string(t.Node.Home), record.Starts)
 }
 
 // places is where the node's configuration puts what a reset has to do with.

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/configstate"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 )
 
@@ -88,5 +90,32 @@ func TestReset_SnapshotsElsewhereAndNotesOnData_GoWithTheData(t *testing.T) {
 	delete(home, "config/app.toml")
 	if diff := cmp.Diff(map[string]string{"data/priv_validator_state.json": nothingSigned, "tmp/other/0": "mine"}, home); diff != "" {
 		t.Errorf("home (-want +got):\n%s", diff)
+	}
+}
+
+// Data that was deleted in part never runs, whoever opens the gate, until the rest is gone too.
+func TestReset_FailsMidway_SeidMayNotStartUntilItIsComplete(t *testing.T) {
+	f := newFixture(t)
+	elsewhere := filepath.Join(t.TempDir(), "snapshots")
+	if err := os.WriteFile(elsewhere, []byte("no directory"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.fill(map[string]string{"config/app.toml": fmt.Sprintf("[state-sync]\nsnapshot-directory = %q\n", elsewhere), "data/application.db/1": "12345"})
+	mayStart := func() error { return configstate.MayStart(string(f.home), "v6") }
+	if err := mayStart(); err != nil {
+		t.Fatalf("before the reset: %v", err)
+	}
+	if _, err := f.Run(t, api.ResetData, `{}`); err == nil {
+		t.Fatal("the reset did not fail")
+	}
+	if err := mayStart(); err == nil || !strings.Contains(err.Error(), "run reset-data again") {
+		t.Errorf("after half a reset: %v", err)
+	}
+	if err := os.Remove(elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	handlertest.Must[wire.WipedData](t, f.Harness, api.ResetData, `{}`)
+	if err := mayStart(); err != nil {
+		t.Errorf("after the reset: %v", err)
 	}
 }
