@@ -60,6 +60,9 @@ const (
 	ConditionFailed = "Failed"
 	// ConditionTargetReady says whether the target is in the required phase.
 	ConditionTargetReady = "TargetReady"
+	// ConditionReleased is there while a task is being deleted whose node cannot be released yet,
+	// or whose work cannot be cancelled yet.
+	ConditionReleased = "Released"
 )
 
 // Reasons of conditions InSync and Ready.
@@ -248,4 +251,5 @@ const (
 	ReasonPhaseTimeout          = "PhaseTimeout"
 	ReasonTxFailed              = "TxFailed"
 	ReasonInclusionUndetermined = "InclusionUndetermined"
+	ReasonReleasing             = "Releasing"
 )

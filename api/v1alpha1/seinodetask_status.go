@@ -72,6 +72,16 @@ type TaskOutputs struct {
 	// awaitNodesAtHeight's outputs.
 	// +optional
 	AwaitNodesAtHeight *AwaitNodesAtHeightOutputs `json:"awaitNodesAtHeight,omitempty"`
+	// stateSync's outputs.
+	// +optional
+	StateSync *StateSyncOutputs `json:"stateSync,omitempty"`
+}
+
+// StateSyncOutputs tell how far the node came.
+type StateSyncOutputs struct {
+	// height at which the node was in sync.
+	// +optional
+	Height int64 `json:"height,omitempty"`
 }
 
 // TxOutputs tell where a transaction ended up.

@@ -63,6 +63,7 @@ const (
 	TaskComplete     Reason = "TaskComplete"
 	TaskFailed       Reason = "TaskFailed"
 	TaskNotCancelled Reason = "TaskNotCancelled"
+	NodeReleased     Reason = "NodeReleased"
 )
 
 // Entry describes a reason.
@@ -146,6 +147,7 @@ func Catalogue() []Entry {
 		{TaskComplete, normal, "FinishTask", "SeiNode", "A SeiNodeTask is complete; the note says what came of it."},
 		{TaskFailed, warning, "FailTask", "SeiNode", "A SeiNodeTask has failed for good; the note says why. To try again, make another with a new name."},
 		{TaskNotCancelled, warning, "CancelTask", "SeiNode", "A running SeiNodeTask was deleted, and its node's sidecar could not be told within 30 seconds: " +
-			"it may still do what it was asked to, and a node that a state sync has stopped stays stopped."},
+			"it may still do what it was asked to."},
+		{NodeReleased, normal, "ReleaseNode", "SeiNode", "A SeiNodeTask that held its node was deleted, and the node's own plan takes over; the note says what is left of its data."},
 	}
 }

@@ -68,7 +68,7 @@ func (o *Observation) decide(kind Kind) Decision {
 	if target := o.target(); target.reason != v1alpha1.ReasonPhaseMet {
 		return o.awaitTarget(target)
 	}
-	if other := o.behind(); other != "" {
+	if other := o.Behind(); other != "" {
 		return Decision{Action: Wait, Reason: v1alpha1.ReasonTaskQueued, Message: fmt.Sprintf("waiting for SeiNodeTask %s, which comes first on this node", other)}
 	}
 	return Decision{Action: Begin, Plan: o.plan(kind)}

@@ -22,6 +22,7 @@ const (
 	StepResetData          = "reset-data"
 	StepConfigureStateSync = "configure-state-sync"
 	StepConfigValidate     = "config-validate"
+	StepAwaitSync          = "await-sync"
 )
 
 // Kind is what there is to know of one kind of SeiNodeTask.
@@ -81,7 +82,7 @@ var kinds = []Kind{
 		refusal: ofFleet,
 	}, {
 		Name: v1alpha1.TaskKindStateSync, Timeout: resetTimeout,
-		Steps:     []string{StepHoldGate, StepStopSeid, StepResetData, StepConfigureStateSync, StepConfigValidate, StepMarkReady},
+		Steps:     []string{StepHoldGate, StepStopSeid, StepResetData, StepConfigureStateSync, StepConfigValidate, StepMarkReady, StepAwaitSync},
 		OnSidecar: true, Holds: true, refusal: cannotStateSync,
 	},
 }

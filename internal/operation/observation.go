@@ -36,18 +36,19 @@ func before(a, b *v1alpha1.SeiNodeTask) bool {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-// behind is the name of the task that a task which changes its node has to wait for: one that
-// runs, or else the one that comes right before it. Empty when it is its turn.
-func (o *Observation) behind() string {
+// Behind is the name of the task that a task which changes its node has to wait for: one that
+// runs or is giving the node back, or else the one that comes right before it. Empty when it is its turn.
+func (o *Observation) Behind() string {
 	if !Changes(&o.Task.Spec) {
 		return ""
 	}
 	var last *v1alpha1.SeiNodeTask
 	for _, other := range o.Others {
-		if Ended(&other.Status) || !Changes(&other.Spec) {
+		releasing := other.DeletionTimestamp != nil && MayHold(other)
+		if Ended(&other.Status) && !releasing || !Changes(&other.Spec) {
 			continue
 		}
-		if Running(&other.Status) || other.UID == o.Began {
+		if Running(&other.Status) || releasing || other.UID == o.Began {
 			return other.Name
 		}
 		// One that is being deleted before it has begun never will.

@@ -103,17 +103,20 @@ func (p *Pass) failure() (reason, message string) {
 
 // afterwards says in what state a task that failed leaves its node, and how to go on.
 func (p *Pass) afterwards() string {
-	if hold, reset := plan.Find(p.Plan, StepHoldGate), plan.Find(p.Plan, StepResetData); p.Decision.Kind.Holds && hold != nil {
-		switch {
-		case hold.SubmittedAt == nil:
-			return "; the node was not touched"
-		case reset.SubmittedAt == nil:
-			return "; the node is stopped behind its gate with its data as it was: a SeiNodeTask of kind MarkReady starts it, another of kind StateSync tries again"
-		default:
-			return "; the node is stopped behind its gate and its data may be gone: make another SeiNodeTask of kind StateSync"
-		}
+	hold, reset, open := plan.Find(p.Plan, StepHoldGate), plan.Find(p.Plan, StepResetData), plan.Find(p.Plan, StepMarkReady)
+	switch {
+	case !p.Decision.Kind.Holds || hold == nil:
+		return ""
+	case hold.SubmittedAt == nil:
+		return "; the node was not touched"
+	case reset.SubmittedAt == nil:
+		return "; the node is stopped behind its gate with its data as it was: delete this task to start the node again, or make another SeiNodeTask of kind StateSync"
+	case open.Status != v1alpha1.TaskComplete:
+		return "; the node is stopped behind its gate and its data may be gone: make another SeiNodeTask of kind StateSync, " +
+			"or delete this one to have the node set up again as its spec says"
+	default:
+		return "; the node runs and goes on syncing"
 	}
-	return ""
 }
 
 // undetermined reports whether a transaction may have been sent.

@@ -148,7 +148,7 @@ func TestReport_Beginning_PinsTheNode(t *testing.T) {
 // A state sync that failed says in which state it leaves the node.
 func TestReport_FailedStateSync_SaysHowToGoOn(t *testing.T) {
 	for submitted, says := range map[int]string{
-		0: "the node was not touched", 1: "data as it was: a SeiNodeTask of kind MarkReady", 2: "data as it was", 3: "its data may be gone: make another",
+		0: "the node was not touched", 1: "data as it was: delete this task to start the node again", 2: "data as it was", 3: "its data may be gone: make another", 7: "the node runs and goes on syncing",
 	} {
 		o := operation.Observation{Task: task("a", 9, syncs), Now: now, Node: node(func(n *v1alpha1.SeiNode) {
 			n.Spec.Validator, n.Spec.FullNode = nil, &v1alpha1.FullNodeSpec{}
@@ -156,7 +156,7 @@ func TestReport_FailedStateSync_SaysHowToGoOn(t *testing.T) {
 		p := &operation.Pass{Observed: o, Decision: operation.Decide(&o)}
 		p.Plan = plan.New(p.Decision.Plan, now)
 		for i := range submitted {
-			p.Plan.Tasks[i].SubmittedAt = at(0)
+			p.Plan.Tasks[i].SubmittedAt, p.Plan.Tasks[i].Status = at(0), v1alpha1.TaskComplete
 		}
 		p.Plan.Phase, p.Plan.FailedTaskDetail = v1alpha1.PlanFailed, &v1alpha1.FailedTaskDetail{Type: "x", Error: "why"}
 		failed := conditions.Get(operation.Report(p).Conditions, v1alpha1.ConditionFailed)

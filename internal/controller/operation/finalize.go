@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,29 +11,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/events"
 	domain "github.com/sei-operator/sei-operator/internal/operation"
-	"github.com/sei-operator/sei-operator/internal/plan"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
-	"github.com/sei-operator/sei-operator/internal/task"
-	"github.com/sei-operator/sei-operator/internal/task/nodetask"
 )
 
-const (
-	// cancelPatience is for how long the deletion of a task waits for a sidecar that does not
-	// answer. A dead node must not keep its tasks from going.
-	cancelPatience = 30 * time.Second
-	cancelInterval = 2 * time.Second
-)
+// cancelInterval is how often a task is looked at that is being deleted and cannot go yet.
+const cancelInterval = 2 * time.Second
 
-// finalize cancels what the node's sidecar still works on for a task that is being deleted.
+// finalize cancels what the node's sidecar still works on for a task that is being deleted, and
+// gives a node back that the task holds.
 func (r *Reconciler) finalize(ctx context.Context, of *v1alpha1.SeiNodeTask) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(of, v1alpha1.FinalizerSeiNodeTask) {
 		return ctrl.Result{}, nil
 	}
 	if err := r.cancel(ctx, of); err != nil {
-		if errors.Is(err, errGoesOn) || r.Clock.Now().Before(of.DeletionTimestamp.Add(cancelPatience)) {
+		if r.mustWait(of, err) {
+			if err := r.reportWait(ctx, of, err); err != nil {
+				return loop.ConflictIsRetry(err)
+			}
 			return ctrl.Result{RequeueAfter: cancelInterval}, nil
 		}
 		r.Events.Emit(ctx, of, events.New(events.TaskNotCancelled, "the task is gone, but its node may still work on it: %v", err).About(events.TargetNode(of)))
@@ -46,12 +43,29 @@ func (r *Reconciler) finalize(ctx context.Context, of *v1alpha1.SeiNodeTask) (ct
 	return ctrl.Result{}, nil
 }
 
+// mustWait reports whether a task that is being deleted has to stay although something is in the
+// way. A node that it holds would stay down for good without it.
+func (r *Reconciler) mustWait(of *v1alpha1.SeiNodeTask, err error) bool {
+	if r.Clock.Now().Before(of.DeletionTimestamp.Add(domain.CancelPatience)) {
+		return true
+	}
+	return domain.MayHold(of) && !errors.Is(err, errOlderSidecar)
+}
+
+// reportWait says in the task's status what its deletion waits for.
+func (r *Reconciler) reportWait(ctx context.Context, of *v1alpha1.SeiNodeTask, why error) error {
+	snapshot := r.Status.New(of)
+	conditions.For(&of.Status.Conditions, of.Generation, r.Clock.Now()).False(v1alpha1.ConditionReleased, v1alpha1.ReasonReleasing, "waiting: "+why.Error())
+	_, err := snapshot.Patch(ctx, r.Client, of)
+	return err
+}
+
 var errNoSidecar = errors.New("its sidecar does not run")
 
 // cancel has the node's sidecar forget the task's steps. Where the node is gone there is nothing to
 // cancel.
 func (r *Reconciler) cancel(ctx context.Context, of *v1alpha1.SeiNodeTask) error {
-	if !domain.Running(&of.Status) {
+	if !domain.Running(&of.Status) && !domain.MayHold(of) {
 		return nil
 	}
 	node, err := cached(ctx, r.Client, target(of), &v1alpha1.SeiNode{})
@@ -63,7 +77,10 @@ func (r *Reconciler) cancel(ctx context.Context, of *v1alpha1.SeiNodeTask) error
 		return err
 	}
 	env := r.env(of, node, &objects)
-	if env.Sidecar == nil {
+	switch {
+	case env.Sidecar == nil && node.Spec.Paused:
+		return errors.New("its node is paused: unset spec.paused")
+	case env.Sidecar == nil:
 		return errNoSidecar
 	}
 	if kind, err := domain.KindOf(&of.Spec); err == nil && kind.Holds {
@@ -72,53 +89,12 @@ func (r *Reconciler) cancel(ctx context.Context, of *v1alpha1.SeiNodeTask) error
 	return cancelSteps(ctx, env.Sidecar, of.Status.Plan)
 }
 
-// errGoesOn: the sidecar is at work for a task that is being deleted and cannot be stopped.
-var errGoesOn = errors.New("the node's data is being replaced")
-
-// letGo opens the gate of a node that a task holds. Where the node's data was touched, what is left
-// of the plan is done first: a node that is let go without its data would start from nothing.
-func (r *Reconciler) letGo(ctx context.Context, env *nodetask.Env) error {
-	p := env.Task.Status.Plan.DeepCopy()
-	asItWas, err := nodetask.MayLetGo(ctx, env.Sidecar, p)
-	if err != nil {
-		return err
-	}
-	if !asItWas {
-		return goOn(r.executor.Advance(ctx, p, env), p)
-	}
-	if err := cancelSteps(ctx, env.Sidecar, p); err != nil {
-		return err
-	}
-	if o := nodetask.LetGo(ctx, env, p); !o.IsDone() {
-		return fmt.Errorf("opening the node's gate: %s", cmp.Or(o.Message, fmt.Sprint(o.Err)))
-	}
-	return nil
-}
-
-// goOn says how far the rest of a plan came.
-func goOn(progress plan.Progress, p *v1alpha1.TaskPlan) error {
-	if p.Phase == v1alpha1.PlanComplete {
-		return nil
-	}
-	if n := len(progress.Steps); n > 0 && p.Phase == v1alpha1.PlanActive {
-		switch last := progress.Steps[n-1].Outcome; last.Reason {
-		case task.ReasonSidecarWorking, nodetask.ReasonRetried:
-			return errGoesOn
-		default:
-			return errors.New(last.Message)
-		}
-	}
-	if p.FailedTaskDetail != nil {
-		return fmt.Errorf("%s: %s; the node is stopped behind its gate", p.FailedTaskDetail.Type, p.FailedTaskDetail.Error)
-	}
-	return errGoesOn
-}
-
 // cancelSteps cancels the steps of a plan that are not complete. A sidecar that does not know one
 // has nothing to cancel: it never got it.
 func cancelSteps(ctx context.Context, to sidecar.Sidecar, p *v1alpha1.TaskPlan) error {
 	for i := range p.Tasks {
-		if p.Tasks[i].Status == v1alpha1.TaskComplete {
+		// A deletion of data is not stopped half-way.
+		if p.Tasks[i].Status == v1alpha1.TaskComplete || p.Tasks[i].Type == domain.StepResetData {
 			continue
 		}
 		if err := to.Delete(ctx, p.Tasks[i].ID); err != nil && !errors.Is(err, sidecar.ErrNotFound) {

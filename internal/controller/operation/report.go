@@ -38,13 +38,16 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// afterEnd lets go of a task that is over, and removes it when its time has come.
+// afterEnd lets go of a task that is over, unless it holds its node, and removes it when its time
+// has come.
 func (r *Reconciler) afterEnd(ctx context.Context, s *scope) error {
 	if !domain.Ended(&s.task.Status) {
 		return nil
 	}
-	if err := r.release(ctx, s.task); err != nil {
-		return err
+	if !domain.MayHold(s.task) {
+		if err := r.release(ctx, s.task); err != nil {
+			return err
+		}
 	}
 	ttl := s.task.Spec.TTLSecondsAfterFinished
 	if ttl == nil {

@@ -54,6 +54,7 @@ func Registry() plan.Registry[*Env] {
 		operation.StepResetData:          onSidecar(api.ResetData, noParams, noWords),
 		operation.StepConfigureStateSync: configureStateSync,
 		operation.StepConfigValidate:     onSidecar(api.ConfigValidate, noParams, noWords),
+		operation.StepAwaitSync:          awaitSync,
 	}
 	registry := plan.Registry[*Env]{}
 	for name, run := range steps {

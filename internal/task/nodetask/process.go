@@ -12,7 +12,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/task"
 )
 
-// restartSeid restarts the chain process. Behind a closed gate there is none to restart.
+// restartSeid restarts the chain process, once: which process runs is stored in the plan before the
+// sidecar is asked, so that a sidecar that has lost its tasks is not asked for another restart.
+// Behind a closed gate there is none to restart.
 func restartSeid(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan.Outcome {
 	document, wait, ok := look(ctx, env)
 	if !ok {
@@ -24,6 +26,14 @@ func restartSeid(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan
 		return plan.Wait(v1alpha1.ReasonGateClosed, "an operation holds the node's start gate closed; a SeiNodeTask of kind MarkReady opens it", someTime)
 	case document.Gate.State == api.GateClosed:
 		return plan.Wait(v1alpha1.ReasonGateClosed, "waiting for the node's start gate to be opened", shortly)
+	case step.Params == nil:
+		return noteProcess(step, document.Seid)
+	}
+	if otherProcess(step, document.Seid) {
+		known, err := env.Sidecar.Get(ctx, step.ID, 0)
+		if errors.Is(err, sidecar.ErrNotFound) || err == nil && known.Status == api.TaskFailed {
+			return awaitAnswer(document)
+		}
 	}
 	return onSidecar(api.RestartSeid, func(*Env, *v1alpha1.PlannedTask) (any, error) {
 		return wire.RestartSeid{Farewell: task.Drain(env.Node, env.Objects.Pod, document.APILevel)}, nil

@@ -3,6 +3,7 @@ package nodetask
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/operation"
@@ -53,12 +54,48 @@ func witnesses(ctx context.Context, env *Env) (servers []string, waiting string,
 	return task.Witnesses(ctx, env.Client, env.Node, env.Node.Status.ResolvedPeers, named, env.Platform)
 }
 
+// awaitSync waits until the node is in sync. Which state it is in meanwhile is what a task that
+// runs out of time says.
+func awaitSync(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
+	document, wait, ok := look(ctx, env)
+	if !ok {
+		return wait
+	}
+	if sync := document.Sync; sync.State != api.SyncInSync {
+		words := fmt.Sprintf("the node is not in sync yet (%s)", sync.State)
+		if sync.Message != "" {
+			words += ": " + sync.Message
+		}
+		return plan.Wait(v1alpha1.ReasonNotInSync, words, someTime)
+	}
+	env.Outputs = &v1alpha1.TaskOutputs{StateSync: &v1alpha1.StateSyncOutputs{Height: document.Sync.Height}}
+	return plan.Done(fmt.Sprintf("the node is in sync at height %d", document.Sync.Height))
+}
+
 func noParams(*Env, *v1alpha1.PlannedTask) (any, error) { return nil, nil }
 
 func noWords(*Env, api.TaskResult) (string, error) { return "", nil }
 
+// HoldingOf is what a document shows of a node that a task may hold.
+func HoldingOf(ctx context.Context, to sidecar.Sidecar, document api.Node, p *v1alpha1.TaskPlan) (operation.Holding, error) {
+	hold, reset := plan.Find(p, operation.StepHoldGate), plan.Find(p, operation.StepResetData)
+	h := operation.Holding{
+		Held:    hold != nil && document.Gate.State == api.GateHeld && document.Gate.HeldBy == hold.ID,
+		Emptied: document.Home.Emptied, PartlyDeleted: document.Home.PartlyDeleted,
+	}
+	if !h.Held || reset == nil {
+		return h, nil
+	}
+	result, err := to.Get(ctx, reset.ID, 0)
+	if errors.Is(err, sidecar.ErrNotFound) {
+		return h, nil
+	}
+	h.PartlyDeleted = h.PartlyDeleted || err == nil && !result.Status.Terminal()
+	return h, err
+}
+
 // MayLetGo reports whether the node of a task that is being deleted can simply be let go: its data
-// is as it was. The sidecar is asked, because an operator may have died before it wrote down that
+// is as it was. It is for sidecars that cannot tell. They are asked, because an operator may have died before it wrote down that
 // the reset was handed over.
 func MayLetGo(ctx context.Context, to sidecar.Sidecar, p *v1alpha1.TaskPlan) (bool, error) {
 	reset := plan.Find(p, operation.StepResetData)

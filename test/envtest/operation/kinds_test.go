@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -98,5 +99,27 @@ func TestRestartSeid_KeepsThePodAndStartsSeidAnew(t *testing.T) {
 	w.Get("n-0", after)
 	if starts := len(w.Sidecars.Starts(w.Key("n"))) - before; starts != 1 || after.UID != pod.UID {
 		t.Errorf("seid was started %d times, in pod %s instead of %s", starts, after.UID, pod.UID)
+	}
+}
+
+// A sidecar that has done the restart and lost its tasks is not asked for another.
+func TestRestartSeid_StoreLostAfterTheRestart_OneRestart(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(world.FullNode("n"))
+	before := len(w.Sidecars.Starts(w.Key("n")))
+	repair := make(chan func(), 1)
+	w.Sidecars.Program(w.Key("n"), api.RestartSeid, sidecarsim.Outcome{Times: 1, Do: func(context.Context, sidecarsim.Call) (any, error) {
+		repair <- w.Sidecars.Break(w.Key("n"), sidecarsim.Fault{Status: 500, PathPrefix: "/v0/tasks"}) // nobody hears of its end
+		return nil, nil
+	}})
+	w.Create(restart("r", "n"))
+	w.Eventually("the restart", func() bool { return len(w.Sidecars.Starts(w.Key("n"))) == before+1 })
+	if err := w.Sidecars.LoseStore(w.Key("n")); err != nil {
+		t.Fatal(err)
+	}
+	(<-repair)()
+	w.await("r", complete)
+	if starts := len(w.Sidecars.Starts(w.Key("n"))) - before; starts != 1 {
+		t.Errorf("seid was restarted %d times", starts)
 	}
 }
