@@ -23,7 +23,8 @@ const (
 )
 
 // proposeUnderFire sends one proposal after the other while the operator, the sidecar or the whole pod is killed at a random
-// moment. The chain numbers proposals: a task that sent two would show in the number of the next.
+// moment. In about half of the runs somebody then gives the sidecar the same task with other parameters, and a second kill
+// follows. The chain numbers proposals: a task that sent two would show in the number of the next.
 func (s *scenario) proposeUnderFire() {
 	runs := defaultKills
 	if text := os.Getenv(killsEnv); text != "" {
@@ -40,7 +41,12 @@ func (s *scenario) proposeUnderFire() {
 		pause := time.Duration(random.IntN(3000)) * time.Millisecond
 		<-time.After(pause) // the moment of the kill is what is random here
 		how := s.killOne(random.IntN(3), node)
-		done := s.awaitTask(name)
+		if random.IntN(2) == 0 {
+			edited := s.submitEdited(name, node)
+			how += ", then " + s.killOne(1+random.IntN(2), node)
+			s.t.Logf("%s on %s: %s", name, node, edited)
+		}
+		done := s.awaitProposal(name)
 		s.t.Logf("%s on %s: %s killed after %s", name, node, how, pause)
 		if out := done.Status.Outputs; out == nil || out.GovParamChange == nil || out.GovParamChange.ProposalID != int64(first+run) {
 			s.t.Fatalf("outputs of %s: %+v, want proposal %d: a task before it has sent none or two", name, out, first+run)

@@ -45,9 +45,11 @@ func governance(t *testing.T, v *node) {
 	change := wire.GovParamChange{Transaction: tx, Proposal: proposal, Changes: []wire.ParamChange{
 		{Subspace: "staking", Key: "MaxValidators", Value: json.RawMessage(`50`)},
 	}}
-	first, killed1 := sendKilled(t, v, api.GovSoftwareUpgrade, upgrade)
-	_, killed2 := sendKilled(t, v, api.GovVote, vote)
-	second, killed3 := sendKilled(t, v, api.GovParamChange, change)
+	otherUpgrade, otherVote, otherChange := upgrade, vote, change
+	otherUpgrade.UpgradeName, otherVote.Option, otherChange.Title = "v10", "no", "Another"
+	first, killed1 := sendKilled(t, v, api.GovSoftwareUpgrade, upgrade, otherUpgrade)
+	_, killed2 := sendKilled(t, v, api.GovVote, vote, otherVote)
+	second, killed3 := sendKilled(t, v, api.GovParamChange, change, otherChange)
 	if first.ProposalID != 1 || second.ProposalID != 2 {
 		t.Errorf("the proposals are %d and %d, want 1 and 2", first.ProposalID, second.ProposalID)
 	}
@@ -66,8 +68,9 @@ func governance(t *testing.T, v *node) {
 
 // sendKilled kills the sidecar as soon as the transaction is in the node's
 // mempool, and again while it looks for the transaction. On a busy machine the
-// block may come first; then nothing was killed.
-func sendKilled(t *testing.T, v *node, task api.TaskType, params any) (result wire.GovTxResult, killed bool) {
+// block may come first; then nothing was killed. In between somebody else submits the task with
+// other parameters, which is refused.
+func sendKilled(t *testing.T, v *node, task api.TaskType, params, edited any) (result wire.GovTxResult, killed bool) {
 	t.Helper()
 	id := v.Submit(task, uuid.NewString(), params)
 	for {
@@ -81,8 +84,10 @@ func sendKilled(t *testing.T, v *node, task api.TaskType, params any) (result wi
 	if killed {
 		v.Kill()
 		v.Restart()
+		submitEdited(t, v, task, id, edited)
 		v.Kill()
 		v.Restart()
+		v.Submit(task, id, params)
 	}
 	result = decode[wire.GovTxResult](v, v.Await(id))
 	if result.InclusionStatus != wire.InclusionCommitted || result.Height == 0 {
@@ -91,6 +96,21 @@ func sendKilled(t *testing.T, v *node, task api.TaskType, params any) (result wi
 	// A sidecar that was killed is not ready; the node behind the gate runs on.
 	do[any](v, api.MarkReady, nil)
 	return result, killed
+}
+
+// submitEdited submits a task that has signed its transaction again, under its id and with other
+// parameters, and kills the sidecar while it looks at them.
+func submitEdited(t *testing.T, v *node, task api.TaskType, id string, edited any) {
+	t.Helper()
+	if err := v.Client().Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	v.Submit(task, id, edited)
+	v.Kill()
+	v.Restart()
+	if got := v.Await(id); got.Status != api.TaskFailed || got.ErrorDetail == nil || got.ErrorDetail.Code != api.CodeConflict {
+		t.Errorf("%s with other parameters: %+v", task, got)
+	}
 }
 
 func mempool(t *testing.T, v *node) int {

@@ -40,9 +40,9 @@ type runFunc = func(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) p
 // Registry is every step of SeiNodeTasks. They have no time of their own: the task's counts.
 func Registry() plan.Registry[*Env] {
 	steps := map[string]runFunc{
-		operation.StepGovVote:            onSidecar(api.GovVote, voteParams, transactionDone),
-		operation.StepGovSoftwareUpgrade: onSidecar(api.GovSoftwareUpgrade, softwareUpgradeParams, transactionDone),
-		operation.StepGovParamChange:     onSidecar(api.GovParamChange, paramChangeParams, transactionDone),
+		operation.StepGovVote:            transacting(api.GovVote, voteParams),
+		operation.StepGovSoftwareUpgrade: transacting(api.GovSoftwareUpgrade, softwareUpgradeParams),
+		operation.StepGovParamChange:     transacting(api.GovParamChange, paramChangeParams),
 		operation.StepAwaitCondition:     onSidecar(api.AwaitCondition, awaitParams, conditionMet),
 		operation.StepRestartSeid:        restartSeid,
 		operation.StepMarkReady:          markReady,

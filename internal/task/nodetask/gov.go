@@ -4,12 +4,31 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/task/sidecartask"
 )
+
+// transacting has the node's sidecar send a transaction. A task that somebody has submitted there
+// with other parameters is submitted again as it was meant: the sidecar takes up its own
+// transaction, and refuses parameters that would make a second one.
+func transacting(taskType api.TaskType, params paramsFunc) runFunc {
+	return sidecarStep{taskType: taskType, params: params, done: transactionDone, pinned: true}.run
+}
+
+// sameParams reports whether the sidecar was given these parameters.
+func sameParams(given json.RawMessage, params sidecartask.Params) bool {
+	own, err := sidecartask.Encode(params)
+	if err != nil {
+		return true // nobody can tell
+	}
+	var a, b any
+	return json.Unmarshal(given, &a) == nil && json.Unmarshal(own, &b) == nil && reflect.DeepEqual(a, b)
+}
 
 // transaction is what all transactions of a task say. The spec cannot change, and the key's name is
 // pinned by the node's spec, where it cannot change either: a task that is submitted again says the

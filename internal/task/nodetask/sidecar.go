@@ -27,28 +27,43 @@ const ReasonRetried = "Retried"
 
 // onSidecar has the node's sidecar do a step.
 func onSidecar(taskType api.TaskType, params paramsFunc, done doneFunc) runFunc {
-	return func(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan.Outcome {
-		if wait, silent := noAnswer(env); silent {
-			return wait
-		}
-		now := env.Clock.Now()
-		call := sidecartask.Task{
-			ID: step.ID, Type: taskType,
-			Params: func() (any, error) { return params(env, step) },
-			Again:  func(failed api.TaskResult) bool { return !isTerminal(failed) && dueIn(failed, now) == 0 },
-		}
-		result, submitted, err := call.Run(ctx, env.Sidecar)
-		if submitted {
-			step.SubmittedAt = seconds(now)
-		}
-		if err != nil {
-			return task.SidecarError(taskType, err, shortly)
-		}
-		if step.SubmittedAt == nil { // by an operator that did not live to write it down
-			step.SubmittedAt = seconds(result.SubmittedAt)
-		}
-		return judge(env, step, result, done)
+	return sidecarStep{taskType: taskType, params: params, done: done}.run
+}
+
+// sidecarStep is a step that the node's sidecar does.
+type sidecarStep struct {
+	taskType api.TaskType
+	params   paramsFunc
+	done     doneFunc
+	// pinned: the parameters are the same whenever the task is submitted, so that others are
+	// somebody else's.
+	pinned bool
+}
+
+func (s sidecarStep) run(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan.Outcome {
+	if wait, silent := noAnswer(env); silent {
+		return wait
 	}
+	now := env.Clock.Now()
+	params := func() (any, error) { return s.params(env, step) }
+	edited := func(found api.TaskResult) bool { return s.pinned && !sameParams(found.Params, params) }
+	call := sidecartask.Task{
+		ID: step.ID, Type: s.taskType, Params: params,
+		Again: func(failed api.TaskResult) bool {
+			return (!isTerminal(failed) || edited(failed)) && dueIn(failed, now) == 0
+		},
+	}
+	result, submitted, err := call.Run(ctx, env.Sidecar)
+	if submitted {
+		step.SubmittedAt = seconds(now)
+	}
+	if err != nil {
+		return task.SidecarError(s.taskType, err, shortly)
+	}
+	if step.SubmittedAt == nil { // by an operator that did not live to write it down
+		step.SubmittedAt = seconds(result.SubmittedAt)
+	}
+	return judge(env, step, result, s.done, edited(result))
 }
 
 // noAnswer says why there is no sidecar to ask. The node's own controller looks at sidecars all the
@@ -70,20 +85,23 @@ func noAnswer(env *Env) (wait plan.Outcome, silent bool) {
 	}
 }
 
-// judge turns what the sidecar knows of the task into an outcome.
-func judge(env *Env, step *v1alpha1.PlannedTask, result api.TaskResult, done doneFunc) plan.Outcome {
+// judge turns what the sidecar knows of the task into an outcome. edited: somebody else has
+// submitted the task under its id with other parameters.
+func judge(env *Env, step *v1alpha1.PlannedTask, result api.TaskResult, done doneFunc, edited bool) plan.Outcome {
 	if !result.Status.Terminal() {
 		return plan.Wait(task.ReasonSidecarWorking, "the sidecar is working on it", task.PollInterval(step.SubmittedAt, env.Clock.Now()))
 	}
 	words, err := done(env, result)
 	switch {
-	case result.Status == api.TaskFailed && isTerminal(result):
+	case result.Status == api.TaskFailed && isTerminal(result) && !edited:
 		return plan.Terminal(failureReason(result), sidecartask.Failure("", result).Err)
 	case result.Status == api.TaskFailed:
 		after := max(dueIn(result, env.Clock.Now()), time.Second)
 		return plan.Wait(ReasonRetried, fmt.Sprintf("it failed and is tried again: %v", sidecartask.Failure("", result).Err), after)
 	case err != nil:
 		return plan.Terminal(v1alpha1.ReasonTaskFailed, fmt.Errorf("reading the result of %s: %w", step.Type, err))
+	case edited:
+		return plan.Terminal(v1alpha1.ReasonSuperseded, fmt.Errorf("somebody has given the sidecar this task with other parameters: %s", words))
 	default:
 		return plan.Done(words)
 	}

@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+)
+
+// submitEdited gives the sidecar of a node the proposal of a SeiNodeTask under its id, with another title, as somebody with the
+// operator's token could. It says how that went: the sidecar may be killed meanwhile.
+func (s *scenario) submitEdited(name, node string) string {
+	s.t.Helper()
+	task := &v1alpha1.SeiNodeTask{}
+	s.mustGet(name, task)
+	if task.Status.Plan == nil {
+		return "the task has not begun"
+	}
+	tx := s.govTx()
+	params, err := json.Marshal(wire.GovParamChange{
+		Transaction: wire.Transaction{ChainID: tx.ChainID, KeyName: "validator", Fees: tx.Fees, Gas: uint64(tx.Gas)},
+		Proposal:    wire.Proposal{Title: name + " edited", Description: "a change", InitialDeposit: "2000000usei"},
+		Changes:     []wire.ParamChange{{Subspace: "staking", Key: "MaxValidators", Value: json.RawMessage("37")}},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	id := task.Status.Plan.Tasks[0].ID
+	deleted := s.callSidecar(node, http.MethodDelete, "/v0/tasks/"+id, nil)
+	submitted := s.callSidecar(node, http.MethodPost, "/v0/tasks", api.TaskRequest{ID: id, Type: api.GovParamChange, Params: params})
+	return fmt.Sprintf("deleted: %s; submitted with another title: %s", deleted, submitted)
+}
+
+// awaitProposal waits until a task has made its proposal. One whose edited parameters came first has failed and says so: they
+// have made its one proposal.
+func (s *scenario) awaitProposal(name string) *v1alpha1.SeiNodeTask {
+	s.t.Helper()
+	task := &v1alpha1.SeiNodeTask{}
+	await(s.t, taskTimeout, "task "+name, func(context.Context) (bool, string, error) {
+		task = &v1alpha1.SeiNodeTask{}
+		if err := s.get(name, task); err != nil {
+			return false, "", err
+		}
+		edited := conditions.Is(task.Status.Conditions, v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonSuperseded)
+		if task.Status.Phase == v1alpha1.NodeTaskFailed && !edited {
+			s.t.Fatalf("task %s failed: %s", name, describeTask(task))
+		}
+		return edited || conditions.Is(task.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, ""), describeTask(task), nil
+	})
+	return task
+}
+
+// callSidecar makes a request to a node's sidecar and says how it was answered.
+func (s *scenario) callSidecar(node, method, path string, body any) string {
+	s.t.Helper()
+	pod := s.pod(node)
+	address := net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(api.DefaultPort))
+	data, err := json.Marshal(body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("http://%s%s", address, path), bytes.NewReader(data))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.sidecarToken())
+	request.Header.Set(api.HeaderNode, s.namespace+"/"+node)
+	request.Header.Set(api.HeaderPodUID, string(pod.UID))
+	web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return dialInPod(pod, address)
+	}}}
+	response, err := web.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	_ = response.Body.Close()
+	return response.Status
+}
+
+// sidecarToken is a token of the operator's that sidecars accept.
+func (s *scenario) sidecarToken() string {
+	s.t.Helper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: "sei-operator"}}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{api.TokenAudience}}}
+	if err := s.SubResource("token").Create(s.t.Context(), account, request); err != nil {
+		s.t.Fatalf("asking for a token: %v", err)
+	}
+	return request.Status.Token
+}
+
+// dialInPod connects to an address as a process of the pod would: from within its network namespace. The goroutine's thread
+// is thrown away, because it may be left in that namespace.
+func dialInPod(pod *corev1.Pod, address string) (net.Conn, error) {
+	pids := processes(pod, []string{"/opt/sei/sidecar", "serve"})
+	if len(pids) == 0 {
+		return nil, fmt.Errorf("the sidecar of %s does not run", pod.Name)
+	}
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	done := make(chan result)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		namespace, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pids[0]))
+		if err == nil {
+			err = unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNET)
+			_ = namespace.Close()
+		}
+		if err != nil {
+			done <- result{nil, fmt.Errorf("entering the network of %s: %w", pod.Name, err)}
+			return
+		}
+		conn, err := (&net.Dialer{Timeout: 2 * time.Second}).DialContext(context.Background(), "tcp4", address)
+		done <- result{conn, err}
+	}()
+	r := <-done
+	return r.conn, r.err
+}
