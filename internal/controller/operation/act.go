@@ -35,8 +35,10 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 // begin makes the task's plan. A task that changes its node takes the node's turn, and one that a
 // sidecar will work on is seen to before it goes.
 func (r *Reconciler) begin(ctx context.Context, s *scope) error {
-	if domain.Changes(&s.task.Spec) && !r.turns.take(target(s.task), turn{s.key(), s.task.UID}) {
-		return errCacheBehind // another one was faster; the next look says which
+	if domain.Changes(&s.task.Spec) {
+		if err := r.takeTurn(ctx, s); err != nil {
+			return err
+		}
 	}
 	if s.Decision.Kind.OnSidecar {
 		before := s.task.ResourceVersion
@@ -49,6 +51,23 @@ func (r *Reconciler) begin(ctx context.Context, s *scope) error {
 	}
 	s.Plan = plan.New(s.Decision.Plan, s.Observed.Now)
 	s.again = true
+	return nil
+}
+
+// takeTurn makes sure that no other task changes the node. The API server itself is asked, because a
+// cache may be late, and what an earlier process let begin is nowhere but in the tasks' status.
+func (r *Reconciler) takeTurn(ctx context.Context, s *scope) error {
+	others, err := r.othersLive(ctx, s.task)
+	if err != nil {
+		return err
+	}
+	live := s.Observed
+	live.Others = others
+	// The turn is taken by a task that begins, and by no other: those that wait for it are told of
+	// its end, not that it has thought better of it.
+	if live.Behind() != "" || !r.turns.take(target(s.task), turn{s.key(), s.task.UID}) {
+		return errCacheBehind // another one comes first; the next look says which
+	}
 	return nil
 }
 

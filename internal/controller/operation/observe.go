@@ -62,13 +62,27 @@ func (r *Reconciler) others(ctx context.Context, task *v1alpha1.SeiNodeTask) ([]
 	if err != nil {
 		return nil, fmt.Errorf("listing the node's tasks: %w", err)
 	}
+	return besides(list, task), nil
+}
+
+// othersLive are the same as the API server has them, which knows no index.
+func (r *Reconciler) othersLive(ctx context.Context, task *v1alpha1.SeiNodeTask) ([]*v1alpha1.SeiNodeTask, error) {
+	list := &v1alpha1.SeiNodeTaskList{}
+	if err := r.Live.List(ctx, list, client.InNamespace(task.Namespace)); err != nil {
+		return nil, fmt.Errorf("listing the node's tasks: %w", err)
+	}
+	return besides(list, task), nil
+}
+
+// besides are the other tasks of a task's node.
+func besides(list *v1alpha1.SeiNodeTaskList, task *v1alpha1.SeiNodeTask) []*v1alpha1.SeiNodeTask {
 	var found []*v1alpha1.SeiNodeTask
 	for i := range list.Items {
-		if list.Items[i].UID != task.UID {
+		if list.Items[i].UID != task.UID && target(&list.Items[i]) == target(task) {
 			found = append(found, &list.Items[i])
 		}
 	}
-	return found, nil
+	return found
 }
 
 // dial gives the sidecar of the node's pod; nil while there is none.

@@ -1,14 +1,20 @@
 package operation
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 )
@@ -82,5 +88,79 @@ func TestQueue_ManyAtOnce_EachIsDoneOnce(t *testing.T) {
 	}
 	if len(ids) != len(names) {
 		t.Errorf("%d ids of %d tasks", len(ids), len(names))
+	}
+}
+
+// witness notes from when until when a sidecar has worked for a task: from its submission to its end.
+type witness struct {
+	mu    sync.Mutex
+	ended map[string]time.Time
+}
+
+func (o *witness) watch(ctx context.Context, call sidecarsim.Call) (any, error) {
+	select {
+	case <-time.After(20 * time.Millisecond): // long enough for another one to come
+	case <-ctx.Done():
+		return nil, errors.New("the task was cut off")
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended[call.ID] = time.Now()
+	if call.Type == api.GovVote {
+		return wire.GovTxResult{TxHash: "HASH", Height: 1000, InclusionStatus: wire.InclusionCommitted}, nil
+	}
+	return nil, nil
+}
+
+// No sidecar is given a task that changes its node while it works on another, and they come in the
+// order they were made, whatever happens to the operator and its caches.
+func TestQueue_OperatorsAndCachesComeAndGo_NoTwoTasksOverlap(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(validator("v"))
+	seen := &witness{ended: map[string]time.Time{}}
+	for _, taskType := range []api.TaskType{api.GovVote, api.RestartSeid, api.AwaitCondition} {
+		w.Sidecars.Program(w.Key("v"), taskType, sidecarsim.Outcome{Do: seen.watch})
+	}
+	before := len(w.Sidecars.Requests(w.Key("v")))
+	names := make([]string, 0, 12)
+	disturb := []func(){ // no operator starts while watches are held: its caches begin with one
+		w.RestartOperator,
+		func() { w.Watches.Hold("seinodetasks") },
+		func() { w.Watches.Expire("seinodetasks") },
+		func() { w.Watches.Hold("seinodetasks") },
+		func() { w.Watches.Release("seinodetasks") },
+	}
+	for i := range cap(names) {
+		name := fmt.Sprintf("t%02d", i)
+		names = append(names, name)
+		w.Create([]*v1alpha1.SeiNodeTask{vote(name, "v"), restart(name, "v"), awaitHeight(name, "v", "SIGTERM_SEID")}[i%3])
+		if i%2 == 1 {
+			disturb[i/2%len(disturb)]()
+		}
+	}
+	w.Watches.Release("seinodetasks")
+	var order []string
+	for _, name := range names {
+		order = append(order, w.await(name, complete).Status.Plan.Tasks[0].ID)
+	}
+	w.requireOneByOne(before, order, seen)
+}
+
+// requireOneByOne compares when a node's sidecar was first given each task with when it ended the one before.
+func (w tasks) requireOneByOne(after int, order []string, seen *witness) {
+	w.T.Helper()
+	first := map[string]time.Time{}
+	for _, r := range w.Sidecars.Requests(w.Key("v"))[after:] {
+		if _, known := first[r.Task]; r.Task != "" && !known {
+			first[r.Task] = r.Time
+		}
+	}
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	for i := 1; i < len(order); i++ {
+		was, is := order[i-1], order[i]
+		if began, ended := first[is], seen.ended[was]; ended.IsZero() || began.Before(ended) {
+			w.T.Errorf("task %d was handed over at %s, and the one before it ended at %s", i, began, ended)
+		}
 	}
 }
