@@ -45,6 +45,9 @@ func TestBadInput_IsRefusedWithWordsThatHelp(t *testing.T) {
 		"a quantity that is none": {kind: "SeiNodeDeployment", spec: fleet(node(full), "nodes: [{ordinal: 0, resources: {limits: {cpu: 1e400}}}]"), want: "spec.nodes[0].resources.limits.cpu"},
 		"settings of no node":     {kind: "SeiNodeDeployment", spec: fleet(node(full), "nodes: [{paused: true}]"), want: "spec.nodes[0].ordinal"},
 		"settings of node -1":     {kind: "SeiNodeDeployment", spec: fleet(node(full), "nodes: [{ordinal: -1}]"), want: "spec.nodes[0].ordinal"},
+		"an unknown update strategy": {
+			kind: "SeiNodeDeployment", spec: fleet(node(full), "updateStrategy: {type: Recreate}"), want: `spec.updateStrategy.type: Unsupported value: "Recreate"`,
+		},
 		"an unknown kind of task": {kind: "SeiNodeTask", spec: task("Dance", "restartSeid: {}"), want: `Unsupported value: "Dance"`},
 		"a task without a target": {kind: "SeiNodeTask", spec: "kind: MarkReady\nmarkReady: {}", want: "spec.target: Required value"},
 		"3 MB of overrides":       {spec: node(full, "overrides: {a: \""+strings.Repeat("v", 3<<20)+"\"}"), want: "too large"},
