@@ -113,7 +113,7 @@ func TestTrialStart_TheRealSeid_AgreesWithTheStaticRules(t *testing.T) {
 		{"good values", seid.ModeFull, `config {"p2p":{"persistent-peers":"` + aPeer + `, mconn://` + notOne + `@b.example","unconditional-peer-ids":"` + anID + `","private-peer-ids":"` + anID +
 			`","external-address":"tcp://node.example:26656"},"statesync":{` + aSync + `,"discovery-time":"4s","chunk-request-timeout":"4s"},"log-level":"WARN","tx-index":{"indexer":["KV"]},"db-backend":"memdb"}; ` +
 			`app {"minimum-gas-prices":"0usei,0.5uatom","receipt-store":{"rs-backend":"Pebble"},"grpc":{"address":":9090"}}`, ""},
-		{"directories of the node", seid.ModeFull, `config {"db-dir":"/nonexistent/data","priv-validator":{"laddr":"tcp://0.0.0.0:26659"}}; app {"state-store":{"ss-db-directory":"/nonexistent/ss"}}`, ""},
+		{"directories of the node", seid.ModeFull, `config {"db-dir":"/nonexistent/data"}; app {"state-store":{"ss-db-directory":"/nonexistent/ss"}}`, ""},
 		{"gas price", seid.ModeValidator, `app {"minimum-gas-prices":"0.01"}`, "invalid decimal coin expression: 0.01"},
 		{"gas prices apart", seid.ModeValidator, `app {"minimum-gas-prices":"1usei;2uatom"}`, "invalid decimal coin expression"},
 		{"gas price twice", seid.ModeValidator, `app {"minimum-gas-prices":"1usei,2usei"}`, "duplicate"},

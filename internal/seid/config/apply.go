@@ -114,7 +114,8 @@ func checkIntent(files Files, intent Intent) error {
 }
 
 // startOver returns the defaults with those values of files in them that the
-// table does not model and that no earlier override wrote.
+// table does not model and that no earlier override wrote. Other spellings of what decides about
+// signing are not kept: an imported home would bring them along.
 func startOver(files Files, intent Intent) Files {
 	if intent.Defaults == nil {
 		return files
@@ -129,7 +130,7 @@ func startOver(files Files, intent Intent) Files {
 		for _, path := range tree.leaves() {
 			place := Place{name, path}
 			_, modelled := byPlace[place]
-			if modelled || place == placeRawOverrides || slices.Contains(overridden, place.String()) {
+			if modelled || place == placeRawOverrides || place.DecidesSigning() || slices.Contains(overridden, place.String()) {
 				continue
 			}
 			value, _ := tree.get(path)
@@ -261,6 +262,9 @@ func (e *wordedError) Unwrap() error { return e.cause }
 func applyOverride(files *Files, key Key, text string, written map[Place]string) error {
 	if key.Name == "mode" || key.Name == "version" {
 		return checkStamped(*files, key, text)
+	}
+	if err := key.refuseSigning(); err != nil {
+		return err
 	}
 	value, err := parseOverride(*files, key, text)
 	if err != nil {

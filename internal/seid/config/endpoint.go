@@ -45,7 +45,8 @@ func LocalEndpoint(files Files, dir home.Dir, ipv4 bool) Endpoint {
 
 // text is a string in a section of config.toml.
 func (f Files) text(section, key string) string {
-	table, _ := f.Config[section].(map[string]any)
-	value, _ := table[key].(string)
-	return value
+	if found := texts(f.Config, section+"."+key); len(found) > 0 {
+		return found[0]
+	}
+	return ""
 }

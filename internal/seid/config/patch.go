@@ -67,8 +67,14 @@ func merge(table, patch map[string]any, at Place, depth int) error {
 			return fmt.Errorf("%s: %q is not a TOML key: nest sections as objects, keys have letters, digits, - and _", at.File, name)
 		}
 		if patch[name] == nil {
+			if place.holdsSigning() {
+				return signingError(place)
+			}
 			delete(table, name)
 			continue
+		}
+		if err := refuseSigning(place); err != nil {
+			return err
 		}
 		sub, isTable := patch[name].(map[string]any)
 		if isTable {

@@ -40,7 +40,7 @@ func keyReference() string {
 
 Every unified key, where it is written, and what the profile of each mode sets it to. A mode without a value keeps what ` + "`seid init`" + ` of the node's own
 version wrote. "or" names where newer versions of seid keep the setting; the operator writes it where the node's files have it.
-Keys marked † may change without a restart. How to set keys: [configuration.md](configuration.md).
+Keys marked † may change without a restart; keys marked ‡ decide how a node signs blocks, and no override sets them. How to set keys: [configuration.md](configuration.md).
 
 | key | type | file and TOML key | validator | full | seed | archive |
 |---|---|---|---|---|---|---|
@@ -57,6 +57,9 @@ Keys marked † may change without a restart. How to set keys: [configuration.md
 		mark := ""
 		if key.HotReload {
 			mark = " †"
+		}
+		if key.refuseSigning() != nil {
+			mark = " ‡"
 		}
 		fmt.Fprintf(&b, "| `%s`%s | %s | %s |", name, mark, publicType(key.Kind), placesText(key))
 		for _, mode := range seid.Modes() {

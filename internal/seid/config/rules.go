@@ -11,6 +11,7 @@ import (
 // rules are checked in this order, and diagnostics come in it.
 var rules = []func(*view){
 	ruleModeAndVersion,
+	ruleSigningSpelling,
 	ruleChain,
 	ruleNoNegativeSizes,
 	ruleMempool,

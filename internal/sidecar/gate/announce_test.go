@@ -75,8 +75,10 @@ func TestRun_GivesSeidItsEnvironment(t *testing.T) {
 	g, _ := gateAt(t, opened)
 	out := filepath.Join(t.TempDir(), "out")
 	t.Setenv("GATE_TEST_OWN", "kept")
+	t.Setenv("SEID_MODE", "validator") // of an image; what decides about signing is in the files alone
+	t.Setenv("SEID_PRIV_VALIDATOR_STATE_FILE", "/forgetful")
 	g.Rules.Environment = func(context.Context) []string { return []string{"GATE_TEST_MORE=added"} }
-	if err := g.Run(t.Context(), []string{"sh", "-c", "echo $GATE_TEST_OWN $GATE_TEST_MORE > " + out}); err != nil {
+	if err := g.Run(t.Context(), []string{"sh", "-c", "echo $GATE_TEST_OWN $GATE_TEST_MORE $SEID_MODE$SEID_PRIV_VALIDATOR_STATE_FILE > " + out}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(out); err != nil || strings.TrimSpace(string(got)) != "kept added" {

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/seid/process"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
@@ -40,8 +43,9 @@ func (g Gate) start(ctx context.Context, path string, argv []string, j *journal)
 	c := &child{journal: j, output: &output{}, started: g.now().UTC()}
 	c.cmd = exec.Command(path, argv[1:]...) //nolint:gosec,noctx // running it is what a gate is for, and signals end it
 	c.cmd.Args[0] = argv[0]
+	c.cmd.Env = withoutSigning(os.Environ())
 	if g.Rules.Environment != nil {
-		c.cmd.Env = append(os.Environ(), g.Rules.Environment(ctx)...)
+		c.cmd.Env = append(c.cmd.Env, g.Rules.Environment(ctx)...)
 	}
 	c.cmd.Stdin = os.Stdin
 	c.cmd.Stdout, c.cmd.Stderr = c.output.stream(g.Stdout), c.output.stream(g.Stderr)
@@ -61,6 +65,15 @@ func (g Gate) start(ctx context.Context, path string, argv []string, j *journal)
 	j.record = record
 	j.save()
 	return c, nil
+}
+
+// withoutSigning drops variables by which an image would have seid sign otherwise than its files
+// say: the gate judges by the files.
+func withoutSigning(environment []string) []string {
+	return slices.DeleteFunc(environment, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return config.SigningVariable(name)
+	})
 }
 
 // beginning is the record of what seid is about to be started with.

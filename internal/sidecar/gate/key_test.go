@@ -44,6 +44,7 @@ func TestRun_NamesTheKeyItSees(t *testing.T) {
 	}{
 		"validator":       {"validator", ownKey, ownAddress, supervision.Key{Address: ownAddress}},
 		"full node":       {"full", ownKey, "", supervision.Key{Address: ownAddress}},
+		"in capitals":     {"full\"\nMODE = \"validator", ownKey, ownAddress, supervision.Key{Address: ownAddress}},
 		"no key":          {"validator", "", api.GateAddressUnknown, supervision.Key{Error: "there is no consensus key: priv_validator_key.json does not exist"}},
 		"unreadable key":  {"validator", "{", api.GateAddressUnknown, supervision.Key{Error: "priv_validator_key.json: is not valid JSON (at byte 0)"}},
 		"seed with a key": {"seed", ownKey, "", supervision.Key{Address: ownAddress}},

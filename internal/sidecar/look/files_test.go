@@ -27,6 +27,7 @@ func TestReadSettings(t *testing.T) {
 	}{
 		"no files": {change: func(s *settings) { s.Present = false }},
 		"defaults": {config: "mode = 'validator'", change: func(s *settings) { s.Mode = seid.ModeValidator }},
+		"capitals": {config: "mode = 'full'\nMode = 'validator'", change: func(s *settings) { s.Mode = seid.ModeValidator }},
 		"damaged":  {config: "mode = ", change: func(s *settings) { s.Present = false }},
 		"addresses": {
 			config: "[rpc]\nladdr='tcp://0.0.0.0:1'\n[p2p]\nladdr='tcp://[::]:2'\n[instrumentation]\nprometheus=true\nprometheus-listen-addr=':3'",

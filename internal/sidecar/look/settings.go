@@ -53,6 +53,9 @@ func readSettings(dir home.Dir) settings {
 	set.Present = true
 	top, p2p, rpc := table(files.Config), section(files.Config, "p2p"), section(files.Config, "rpc")
 	set.Mode = seid.Mode(cmp.Or(top.text("mode"), string(seid.ModeFull)))
+	if config.Signs(files) { // in whatever spelling
+		set.Mode = seid.ModeValidator
+	}
 	set.P2PPort = portOf(p2p.textOr("laddr", "tcp://0.0.0.0:26656"))
 	set.RPCPort = portOf(rpc.textOr("laddr", "tcp://127.0.0.1:26657"))
 	set.NodeKeyFile = inHome(dir, cmp.Or(top.text("node-key-file"), set.NodeKeyFile))
@@ -61,9 +64,8 @@ func readSettings(dir home.Dir) settings {
 	set.StateSync, set.LocalSnapshot = sync.flag("enable"), sync.flag("use-local-snapshot")
 	set.ChunkDir = cmp.Or(sync.text("temp-dir"), set.ChunkDir)
 
-	signer := section(files.Config, "priv-validator")
-	set.KeyFile = inHome(dir, cmp.Or(signer.text("key-file"), set.KeyFile))
-	set.RemoteSigner = signer.text("laddr") != ""
+	set.KeyFile = config.SigningKey(files, dir)
+	set.RemoteSigner = config.RemoteSigner(files) != ""
 
 	set.Quiet = quiet(section(files.Config, "consensus"))
 

@@ -94,6 +94,7 @@ func TestCheck_OpensForWhatIsThereAndSaysTheDifference(t *testing.T) {
 		"other key":               {mode: "validator", key: supervision.Key{Address: keyB}, params: expect("A", keyA), want: "the key on the node signs as " + keyB + ", expected " + keyA},
 		"no key":                  {mode: "validator", key: supervision.Key{Error: "there is no consensus key"}, params: expect("A", keyA), want: "there is no consensus key; expected a key that signs as " + keyA},
 		"signs unexpectedly":      {mode: "validator", key: supervision.Key{Address: keyB}, params: expect("A", ""), want: "signs blocks, expected one that does not"},
+		"signs in capitals":       {mode: "full", toml: "mode = \"full\"\nMode = \"validator\"\n", key: supervision.Key{Address: keyB}, params: expect("A", ""), want: "signs blocks, expected one that does not"},
 		"does not sign":           {mode: "full", key: supervision.Key{Address: keyA}, params: expect("A", keyA), want: "does not sign blocks, expected a key that signs as " + keyA},
 		"remote signer":           {mode: "validator", toml: remote, params: expect("A", keyA), want: "remote signer at tcp://signer:1"},
 		"both differ":             {mode: "validator", key: supervision.Key{Address: keyB}, params: expect("B", keyA), want: "the configuration on disk is A, expected B; the key on the node signs as " + keyB},

@@ -1,14 +1,12 @@
 package supervision
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/seid/config"
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/seid/keys"
@@ -32,15 +30,7 @@ func SignerOf(dir string) (Signer, error) {
 	if err != nil {
 		return Signer{}, err
 	}
-	section, _ := files.Config["priv-validator"].(map[string]any)
-	text := func(key string) string { value, _ := section[key].(string); return value }
-	mode, _ := files.Config["mode"].(string)
-	s := Signer{Signs: seid.Mode(mode) == seid.ModeValidator, Remote: text("laddr")}
-	s.KeyFile = cmp.Or(text("key-file"), "config/"+keys.ConsensusKeyFile)
-	if !filepath.IsAbs(s.KeyFile) {
-		s.KeyFile = h.Path(s.KeyFile)
-	}
-	return s, nil
+	return Signer{Signs: config.Signs(files), Remote: config.RemoteSigner(files), KeyFile: config.SigningKey(files, h)}, nil
 }
 
 // SigningAddress is the address of the key that seid would sign with; empty when the
