@@ -1,5 +1,8 @@
 package v1alpha1
 
+// LabelDomain begins the keys of labels and annotations that are the operator's.
+const LabelDomain = "sei.io/"
+
 // Labels on the objects the operator makes.
 const (
 	// LabelNode is the SeiNode a pod, Service or volume belongs to. It is the

@@ -35,15 +35,19 @@ type SeiNodeSpec struct {
 	Peers []PeerSource `json:"peers,omitempty"`
 	// overrides change single settings of the node over the defaults of its
 	// mode. Keys are dotted unified keys (evm.http_port, storage.pruning) or raw
-	// ones (config.toml:p2p.pex, app.toml:api.enable).
+	// ones (config.toml:p2p.pex, app.toml:api.enable). What decides how the node signs
+	// blocks, the mode and everything below priv_validator, cannot be set.
 	// +kubebuilder:validation:MaxProperties=1024
+	// +kubebuilder:validation:XValidation:rule="!('mode' in self || 'config.toml:mode' in self || 'app.toml:sei.mode' in self)",message="overrides cannot set the mode: it is the field that selects it, one of fullNode, archive, replayer, validator and seed; remove the override"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('priv_validator.') && !k.startsWith('config.toml:priv-validator'))",message="overrides cannot set what is below priv_validator: a validator whose key, signing state or signer is elsewhere may sign a height twice; remove the override"
 	// +optional
 	Overrides map[string]string `json:"overrides,omitempty"`
 	// sidecar configures the sidecar container.
 	// +optional
 	Sidecar *SidecarSpec `json:"sidecar,omitempty"`
-	// podLabels are added to the pod. Labels of the operator win.
+	// podLabels are added to the pod. Keys of sei.io are the operator's.
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('sei.io/'))",message="podLabels of sei.io are the operator's: Services, monitors and peers select pods by them; take a key of your own, for example example.com/team"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !format.qualifiedName().validate(k).hasValue())",message="a key of podLabels is not a label key: write up to 63 letters, digits, '-', '_' and '.', a letter or digit first and last, and before it at most one DNS name and '/', for example team or example.com/team"
 	// +optional
 	PodLabels map[string]LabelValue `json:"podLabels,omitempty"`

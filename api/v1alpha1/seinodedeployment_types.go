@@ -68,10 +68,15 @@ type SeiNodeTemplate struct {
 
 // TemplateMetadata goes onto a fleet's nodes.
 type TemplateMetadata struct {
-	// labels of the nodes. Labels of the operator win.
+	// labels of the nodes. Keys of sei.io are the operator's.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('sei.io/'))",message="labels of sei.io are the operator's: it finds the nodes of a fleet by them; take a key of your own, for example example.com/team"
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations of the nodes.
+	// annotations of the nodes. Of sei.io those that ask for something: restart, retry and
+	// remove-first.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('sei.io/') || k in ['sei.io/restart', 'sei.io/retry', 'sei.io/remove-first'])",message="annotations of sei.io are the operator's, besides sei.io/restart, sei.io/retry and sei.io/remove-first: take a key of your own, for example example.com/team"
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
@@ -87,6 +92,8 @@ type NodeSettings struct {
 	Paused *bool `json:"paused,omitempty"`
 	// overrides change single settings of the node over the overrides of the template.
 	// +kubebuilder:validation:MaxProperties=1024
+	// +kubebuilder:validation:XValidation:rule="!('mode' in self || 'config.toml:mode' in self || 'app.toml:sei.mode' in self)",message="overrides cannot set the mode: it is the field that selects it, one of fullNode, archive, replayer, validator and seed; remove the override"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('priv_validator.') && !k.startsWith('config.toml:priv-validator'))",message="overrides cannot set what is below priv_validator: a validator whose key, signing state or signer is elsewhere may sign a height twice; remove the override"
 	// +optional
 	Overrides map[string]string `json:"overrides,omitempty"`
 	// externalAddress is the host:port other nodes reach this one at, in place of the

@@ -72,7 +72,7 @@ func podInputsOf(node *v1alpha1.SeiNode) podInputs {
 		Role:          spec.Role(),
 		Image:         spec.Image,
 		SidecarPort:   SidecarPort(node),
-		PodLabels:     podLabels(node),
+		PodLabels:     requestedLabels(node),
 		Resources:     spec.Resources,
 		Scheduling:    spec.Scheduling,
 		ImportedClaim: spec.ImportedClaim(),

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/render"
@@ -155,5 +157,22 @@ func TestHashes_SameMeaningInOtherWords_StayTheSame(t *testing.T) {
 	templateB, specB := hashes(t, withCPU("1000m"))
 	if templateA != templateB || specA != specB {
 		t.Error("1 and 1000m are told apart")
+	}
+}
+
+// A label of our domain would put the pod into somebody's Service. Nodes that were admitted with
+// one lose it with their next pod, and are not restarted for it.
+func TestPodLabels_OfOurDomain_AreLeftOutOfThePod(t *testing.T) {
+	n := fullNode()
+	n.Labels, n.Spec.FullNode = nil, &v1alpha1.FullNodeSpec{}
+	n.Spec.PodLabels = map[string]v1alpha1.LabelValue{"team": "infra", v1alpha1.LabelDeployment: "theirs", v1alpha1.LabelSnapshotPublish: "true", "sei.io/x": "y"}
+	template := statefulSet(t, input(n)).Spec.Template
+	want := map[string]string{"team": "infra", v1alpha1.LabelNode: n.Name, v1alpha1.LabelChain: n.Spec.ChainID, v1alpha1.LabelRole: v1alpha1.RoleNode}
+	if diff := cmp.Diff(want, template.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	n.Spec.PodLabels["sei.io/x"] = "z"
+	if again := statefulSet(t, input(n)).Spec.Template; render.SpecHash(again.Annotations) == render.SpecHash(template.Annotations) {
+		t.Error("the hash of the spec does not cover the labels that it asks for")
 	}
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"maps"
+	"strings"
 
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
@@ -41,14 +42,29 @@ func objectLabels(node *v1alpha1.SeiNode) map[string]string {
 	return labels
 }
 
-// podLabels are the user's labels under ours: Services, monitors and peers
-// select by ours, so a user's label must not be able to move a pod.
+// podLabels are the user's labels and ours: Services, monitors and peers select by ours, so a
+// user's label must not be able to move a pod. Admission refuses keys of our domain by now; nodes
+// that were made before may have some.
 func podLabels(node *v1alpha1.SeiNode) map[string]string {
+	labels := requestedLabels(node)
+	maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, v1alpha1.LabelDomain) })
+	maps.Copy(labels, ourPodLabels(node))
+	return labels
+}
+
+// requestedLabels are the labels that the spec leads to, keys of our domain included: leaving
+// those out is no change of the spec.
+func requestedLabels(node *v1alpha1.SeiNode) map[string]string {
 	labels := map[string]string{}
 	for key, value := range node.Spec.PodLabels {
 		labels[key] = string(value)
 	}
-	maps.Copy(labels, objectLabels(node))
+	maps.Copy(labels, ourPodLabels(node))
+	return labels
+}
+
+func ourPodLabels(node *v1alpha1.SeiNode) map[string]string {
+	labels := objectLabels(node)
 	if snapshots := node.Spec.TendermintSnapshots(); snapshots != nil && snapshots.Publish != nil {
 		labels[v1alpha1.LabelSnapshotPublish] = "true"
 	}

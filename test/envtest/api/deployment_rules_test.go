@@ -116,3 +116,33 @@ func deploymentRules() []rule {
 		},
 	}
 }
+
+// metadataRules keep a fleet from giving its nodes what is the operator's.
+func metadataRules() []rule {
+	const kind = "SeiNodeDeployment"
+	metadata := func(texts ...string) []attempt {
+		attempts := make([]attempt, 0, len(texts))
+		for _, text := range texts {
+			attempts = append(attempts, attempt{spec: "template:\n  metadata: {" + text + "}\n  spec:\n" + indent(node(full))})
+		}
+		return attempts
+	}
+	return []rule{
+		{
+			kind: kind, path: "spec.template.metadata.labels", message: "labels of sei.io are the operator's",
+			accepted: metadata("labels: {team: core}"), rejected: metadata("labels: {sei.io/genesis: x}", "labels: {team: core, sei.io/role: seed}"),
+		},
+		{
+			kind: kind, path: "spec.template.metadata.annotations", message: "annotations of sei.io are the operator's",
+			accepted: metadata(`annotations: {team: core, sei.io/restart: "1", sei.io/retry: "1", sei.io/remove-first: "1"}`),
+			rejected: metadata(`annotations: {sei.io/scaled-down: "true"}`, `annotations: {sei.io/restart: "1", sei.io/nodedeployment-uid: x}`),
+		},
+	}
+}
+
+// nodeSettingRules: what no node may override, a single node of a fleet may not either.
+func nodeSettingRules() []rule {
+	return signingRules("SeiNodeDeployment", "spec.nodes[].overrides", func(overrides string) string {
+		return fleet(node(full), "nodes: [{ordinal: 0, "+overrides+"}]")
+	})
+}

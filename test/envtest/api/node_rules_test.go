@@ -42,7 +42,7 @@ func changes(spec string, patches ...string) []attempt {
 }
 
 func nodeRules() []rule {
-	return slices.Concat(nodeNameRules(), ordinalRules(), nodeSpecRules(), podLabelRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules())
+	return slices.Concat(nodeNameRules(), ordinalRules(), nodeSpecRules(), signingRules("SeiNode", "spec.overrides", func(o string) string { return node(full, o) }), podLabelRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules())
 }
 
 func nodeNameRules() []rule {
@@ -140,6 +140,30 @@ func nodeSpecRules() []rule {
 	}
 }
 
+// signingRules refuse overrides that decide how a node signs, in the usual spellings; the operator
+// refuses the others.
+func signingRules(kind, path string, with func(overrides string) string) []rule {
+	overrides := func(names ...string) []attempt {
+		attempts := make([]attempt, 0, len(names))
+		for _, name := range names {
+			attempts = append(attempts, attempt{spec: with("overrides: {" + name + ": x, evm.http_port: \"1\"}")})
+		}
+		return attempts
+	}
+	return []rule{
+		{
+			kind: kind, path: path, message: "overrides cannot set the mode",
+			accepted: overrides("storage.state_store.write_mode", "config.toml:p2p.pex"),
+			rejected: overrides("mode", `"config.toml:mode"`, `"app.toml:sei.mode"`),
+		},
+		{
+			kind: kind, path: path, message: "overrides cannot set what is below priv_validator",
+			accepted: overrides("network.p2p.private_peer_ids"),
+			rejected: overrides("priv_validator.key_file", "priv_validator.state_file", "priv_validator.listen_addr", `"config.toml:priv-validator.laddr"`),
+		},
+	}
+}
+
 // podLabelRules refuse what no StatefulSet could be applied with.
 func podLabelRules() []rule {
 	labels := func(pairs ...string) []attempt {
@@ -154,9 +178,14 @@ func podLabelRules() []rule {
 	return []rule{
 		{
 			kind: "SeiNode", path: "spec.podLabels", message: "a key of podLabels is not a label key",
-			accepted: labels("", "a: x", "example.com/Team_1.x: x", "sei.io/role: mine", long(63)+": x", domain+"/"+long(63)+": x"),
+			accepted: labels("", "a: x", "example.com/Team_1.x: x", long(63)+": x", domain+"/"+long(63)+": x"),
 			rejected: labels("a b: x", "\"\": x", "-a: x", "a-: x", "a/b/c: x", "/a: x", "a/: x", "Example.com/a: x", "ä: x",
 				long(64)+": x", domain+"a/a: x", "? "+long(tooLarge)+" : x", "ok: x, a b: x"),
+		},
+		{
+			kind: "SeiNode", path: "spec.podLabels", message: "podLabels of sei.io are the operator's",
+			accepted: labels("a: x", "not-sei.io/role: mine", "sei.io: x"),
+			rejected: labels("sei.io/role: mine", "sei.io/nodedeployment: theirs", "a: x, sei.io/anything: x"),
 		},
 		{
 			kind: "SeiNode", path: "spec.podLabels{}", message: "this is not a label value",

@@ -53,7 +53,7 @@ func (r celRule) String() string { return fmt.Sprintf("%s %s: %s", r.kind, r.pat
 // fails the test.
 func TestCELRules_EachAcceptsAndRejects(t *testing.T) {
 	s := newServer(t)
-	cases := slices.Concat(nodeRules(), inTemplates(nodeRules()), deploymentRules(), taskRules())
+	cases := slices.Concat(nodeRules(), inTemplates(nodeRules()), deploymentRules(), metadataRules(), nodeSettingRules(), taskRules())
 	for _, installed := range installedRules(t, s) {
 		t.Run(installed.String(), func(t *testing.T) {
 			var accepted, rejected int
