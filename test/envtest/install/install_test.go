@@ -38,6 +38,12 @@ func TestMain(m *testing.M) { os.Exit(envtest.Main(m)) }
 // render runs kustomize over config/default.
 func render(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
+	return renderDir(t, "default")
+}
+
+// renderDir runs kustomize over a directory of config.
+func renderDir(t *testing.T, dir string) []*unstructured.Unstructured {
+	t.Helper()
 	root, err := envtest.RepositoryRoot()
 	if err != nil {
 		t.Fatal(err)
@@ -50,12 +56,12 @@ func render(t *testing.T) []*unstructured.Unstructured {
 	if _, err := os.Stat(kubectl); err != nil {
 		kubectl = "kubectl"
 	}
-	out, err := exec.CommandContext(t.Context(), kubectl, "kustomize", filepath.Join(root, "config", "default")).Output()
+	out, err := exec.CommandContext(t.Context(), kubectl, "kustomize", filepath.Join(root, "config", dir)).Output()
 	if err != nil {
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			t.Fatalf("rendering config/default: %v\n%s", err, exit.Stderr)
+			t.Fatalf("rendering config/%s: %v\n%s", dir, err, exit.Stderr)
 		}
-		t.Fatalf("rendering config/default: %v", err)
+		t.Fatalf("rendering config/%s: %v", dir, err)
 	}
 	var objects []*unstructured.Unstructured
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(out), 4096)
