@@ -34,8 +34,8 @@ var inputConditions = []inputCondition{
 	},
 	{
 		conditionType: v1alpha1.ConditionSigningKeyReady,
-		tasks:         []string{StepValidateSigningKey, StepReserveConsensusKey},
-		applies:       func(s *v1alpha1.SeiNodeSpec) bool { return s.SigningKeySecret() != "" },
+		tasks:         []string{StepMarkReady, StepValidateSigningKey, StepReserveConsensusKey},
+		applies:       (*v1alpha1.SeiNodeSpec).Signs,
 		validated:     v1alpha1.ReasonSigningKeyValidated,
 		notReady:      v1alpha1.ReasonSigningKeyNotReady,
 		waits:         []string{v1alpha1.ReasonSigningKeyNotReady, v1alpha1.ReasonSigningKeyInvalid, v1alpha1.ReasonKeyInUse, v1alpha1.ReasonKeyChanged},
@@ -62,11 +62,11 @@ var inputConditions = []inputCondition{
 // pass found stays: an input that was checked is in use.
 func (r *report) inputs() {
 	for _, c := range inputConditions {
-		if !c.applies(&r.Node.Spec) {
+		status, reason, message, known := c.judge(&r.Progress)
+		if !c.applies(&r.Node.Spec) && (!known || status != metav1.ConditionFalse) {
 			r.set.False(c.conditionType, v1alpha1.ReasonNotApplicable, "")
 			continue
 		}
-		status, reason, message, known := c.judge(&r.Progress)
 		if known {
 			r.set.Set(c.conditionType, status, reason, message)
 		} else if v, news := r.mountedKey(); news && c.conditionType == v1alpha1.ConditionSigningKeyReady {
@@ -101,9 +101,16 @@ func (r *report) mountedKey() (verdict, bool) {
 	if mounted := document.Home.ConsensusAddress; mounted != reserved {
 		return no(v1alpha1.ReasonKeyChanged, fmt.Sprintf(
 			"the pod now has consensus key %s; this node has signed with %s, and seid is started with no other: "+
-				"put the old key back into Secret %s, or make a new SeiNode",
-			mounted, reserved, r.Node.Spec.SigningKeySecret())), true
+				"put the old key back%s, or make a new SeiNode",
+			mounted, reserved, intoSecret(r.Node.Spec.SigningKeySecret()))), true
 	}
 	was := conditions.Get(r.status.Conditions, v1alpha1.ConditionSigningKeyReady)
 	return verdict{metav1.ConditionTrue, v1alpha1.ReasonSigningKeyValidated, ""}, was != nil && was.Reason == v1alpha1.ReasonKeyChanged
+}
+
+func intoSecret(name string) string {
+	if name == "" {
+		return " onto the volume"
+	}
+	return " into Secret " + name
 }

@@ -37,7 +37,20 @@ func TestInputs_StepThatWaitsForTheUserSpeaks(t *testing.T) {
 		"valid, and the reservation did not answer": {func(p *node.Pass) {
 			ran(p, map[string]plan.Outcome{validate: plan.Done(""), reserve: plan.Retry(errors.New("no answer"))}, validate, reserve)
 		}, "Unknown " + v1alpha1.ReasonSigningKeyNotReady},
-		"no key in the spec": {func(p *node.Pass) { p.Node.Spec.Validator.SigningKey = nil }, "False " + v1alpha1.ReasonNotApplicable},
+		"on the volume, not seen yet": {func(p *node.Pass) { p.Node.Spec.Validator.SigningKey = nil }, "Unknown " + v1alpha1.ReasonSigningKeyNotReady},
+		"on the volume, reserved": {func(p *node.Pass) {
+			p.Node.Spec.Validator.SigningKey = nil
+			ran(p, map[string]plan.Outcome{reserve: plan.Done("")}, reserve)
+		}, "True " + v1alpha1.ReasonSigningKeyValidated},
+		"a node that does not sign": {fullNode, "False " + v1alpha1.ReasonNotApplicable},
+		"a node that does not sign, with the key of another": {func(p *node.Pass) {
+			fullNode(p)
+			ran(p, map[string]plan.Outcome{node.StepMarkReady: plan.Wait(v1alpha1.ReasonKeyInUse, "val-1 has it", 0)}, node.StepMarkReady)
+		}, "False " + v1alpha1.ReasonKeyInUse},
+		"a node that does not sign, opened": {func(p *node.Pass) {
+			fullNode(p)
+			ran(p, map[string]plan.Outcome{node.StepMarkReady: plan.Done("")}, node.StepMarkReady)
+		}, "False " + v1alpha1.ReasonNotApplicable},
 	} {
 		p := settledPass()
 		p.Node.Spec.FullNode = nil
@@ -48,6 +61,10 @@ func TestInputs_StepThatWaitsForTheUserSpeaks(t *testing.T) {
 			t.Errorf("%s: %s %s, want %s", name, got.Status, got.Reason, c.want)
 		}
 	}
+}
+
+func fullNode(p *node.Pass) {
+	p.Node.Spec.Validator, p.Node.Spec.FullNode = nil, &v1alpha1.FullNodeSpec{}
 }
 
 // An input that was checked is in use: passes that do not check it again leave what was found.

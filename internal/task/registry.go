@@ -44,7 +44,7 @@ func Registry() plan.Registry[*Env] {
 		domain.StepConfigApply:        def(onSidecar(api.ConfigApply, configApplyParams), podTimeout, 3),
 		domain.StepConfigValidate:     def(onSidecar(api.ConfigValidate, noParams), podTimeout, 3),
 		domain.StepConfigureStateSync: def(onSidecar(api.ConfigureStateSync, stateSyncParams), podTimeout, 20),
-		domain.StepMarkReady:          def(onSidecar(api.MarkReady, markReadyParams), podTimeout, 5),
+		domain.StepMarkReady:          def(markReady, podTimeout, 5),
 		domain.StepGenerateIdentity:   def(onSidecar(api.GenerateIdentity, identityParams), podTimeout, 3),
 		domain.StepGenerateGentx:      def(onSidecar(api.GenerateGentx, gentxParams), podTimeout, 3),
 		domain.StepSetGenesisPeers:    def(onSidecar(api.SetGenesisPeers, genesisPeersParams), podTimeout, 10),

@@ -46,9 +46,9 @@ func reserveConsensusKey(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask)
 	}
 	if holder != nil {
 		return plan.Wait(v1alpha1.ReasonKeyInUse, fmt.Sprintf(
-			"consensus key %s is in use by SeiNode %s: delete that node, or give this one another key. "+
+			"consensus key %s of %s is in use by SeiNode %s: delete that node, or give this one another key. "+
 				"If that node is gone and its pod has surely stopped, delete Lease %s in namespace %s",
-			address, holderName(holder), holder.Name, holder.Namespace), someTime)
+			address, keyPlace(env.Node), holderName(holder), holder.Name, holder.Namespace), someTime)
 	}
 	env.Facts.ConsensusAddress = address
 	return plan.Done("")
@@ -116,9 +116,14 @@ func reserve(ctx context.Context, env *Env, address string) (*coordinationv1.Lea
 	if !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("creating Lease %s: %w", lease.Name, err)
 	}
-	existing := &coordinationv1.Lease{}
-	if err := env.Live.Get(ctx, client.ObjectKeyFromObject(lease), existing); err != nil {
-		return nil, fmt.Errorf("reading Lease %s: %w", lease.Name, err)
+	return otherHolder(ctx, env, address)
+}
+
+// otherHolder is the reservation of an address by another node; nil when it is this one's.
+func otherHolder(ctx context.Context, env *Env, address string) (*coordinationv1.Lease, error) {
+	existing, name := &coordinationv1.Lease{}, ReservationName(address)
+	if err := env.Live.Get(ctx, client.ObjectKey{Namespace: env.ReservationNamespace, Name: name}, existing); err != nil {
+		return nil, fmt.Errorf("reading Lease %s: %w", name, err)
 	}
 	if ptr.Deref(existing.Spec.HolderIdentity, "") == string(env.Node.UID) {
 		return nil, nil

@@ -67,16 +67,13 @@ func versionOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// key is the address of the key that a home's seid would sign with.
+// key is the address of the key that a home's seid has, and signs with if it signs: every home has
+// one.
 func (h *home) key(mounted mountedKey) string {
-	switch {
-	case mounted.mounted:
+	if mounted.mounted {
 		return mounted.address
-	case h.signs():
-		return volumeKey(h.volume)
-	default:
-		return ""
 	}
+	return h.volumeKey()
 }
 
 // signer is the address that the process would sign with; empty when it signs

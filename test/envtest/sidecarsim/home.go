@@ -1,6 +1,7 @@
 package sidecarsim
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
@@ -27,7 +28,9 @@ func (f files) same(other files) bool {
 
 // home is the home directory on a volume.
 type home struct {
-	volume     string
+	volume string
+	// keyOf is the volume that the key on this one was copied from; empty: it is its own.
+	keyOf      string
 	genesis    string
 	configured bool
 	files      files
@@ -98,15 +101,35 @@ func (s *Sidecars) Furnish(claim types.UID, mode seid.Mode, overrides map[string
 	h.edit(files{mode: mode, overrides: maps.Clone(overrides)})
 }
 
-// volumeKey is the address of the key that lies on a volume.
-func volumeKey(volume string) string {
-	return addressOf("consensus key of " + volume)
+// Clone gives the volume of a claim what is on a node's, its consensus key included.
+func (s *Sidecars) Clone(node string, claim types.UID) {
+	m := s.model
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from, to := m.home(m.volumes[node]), m.home(claimVolume(claim))
+	to.genesis, to.started, to.synced = from.genesis, from.started, from.synced
+	to.keyOf = cmp.Or(from.keyOf, from.volume)
+	to.edit(from.files)
+}
+
+// Rekey gives the volume of a claim a key of its own, as seid does where it finds none.
+func (s *Sidecars) Rekey(claim types.UID) {
+	s.model.mu.Lock()
+	defer s.model.mu.Unlock()
+	s.model.home(claimVolume(claim)).keyOf = ""
+}
+
+// volumeKey is the address of the key that lies on the volume.
+func (h *home) volumeKey() string {
+	return addressOf("consensus key of " + cmp.Or(h.keyOf, h.volume))
 }
 
 // VolumeKey is the address of the consensus key on a node's volume; empty while it has no pod.
 func (s *Sidecars) VolumeKey(node string) string {
 	if p := s.processOf(node); p != nil {
-		return volumeKey(p.volume)
+		s.model.mu.Lock()
+		defer s.model.mu.Unlock()
+		return s.model.home(p.volume).volumeKey()
 	}
 	return ""
 }
