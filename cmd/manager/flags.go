@@ -51,7 +51,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 		"projected service-account token of audience sei-sidecar; empty to show none, which sidecars refuse")
 	flags.StringSliceVar(&m.SidecarSubjects, "sidecar-subject", nil,
 		"further token subject that sidecars shall accept, for example system:serviceaccount:ops:oncall")
-	flags.BoolVar(&m.EC2, "ec2-peers", true, "let peer sources of type ec2Tags ask AWS")
+	flags.BoolVar(&m.EC2, "ec2-peers", false,
+		"let peer sources of type ec2Tags ask AWS, for what peers.ec2 of the platform configuration allows")
 	flags.Float32Var(&s.qps, "kube-api-qps", -1,
 		"limit of requests per second to the API server; below 0 leaves it to the API server's own priority and fairness")
 	flags.IntVar(&s.burst, "kube-api-burst", 100, "burst above --kube-api-qps")

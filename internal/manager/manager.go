@@ -175,7 +175,8 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 	}
 	resolver := &peers.Resolver{Nodes: mgr.GetClient(), ClusterDomain: cfg.Platform.ClusterDomain}
 	if cfg.EC2 {
-		resolver.Instances = &peers.Cache{Source: &peers.EC2{}}
+		allowed := cfg.Platform.Peers.EC2
+		resolver.Instances = peers.Allowed{Source: &peers.Cache{Source: &peers.EC2{}}, Regions: allowed.Regions, Tags: allowed.Tags}
 	}
 	base := loop.Base{
 		Client:   mgr.GetClient(),

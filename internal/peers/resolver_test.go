@@ -170,7 +170,7 @@ func TestResolve_SourceFails_KeepsThePrevious(t *testing.T) {
 	}{
 		"label":               {&peers.Resolver{Nodes: reader(t, broken)}, byLabel(""), "spec.peers[1]: listing SeiNodes in namespace sei: broken"},
 		"ec2":                 {&peers.Resolver{Instances: cloud{err: broken}}, byTags(), "spec.peers[1]: ec2Tags: broken"},
-		"ec2 is switched off": {&peers.Resolver{}, byTags(), "spec.peers[1]: ec2Tags: the operator runs without access to EC2"},
+		"ec2 is switched off": {&peers.Resolver{}, byTags(), "spec.peers[1]: ec2Tags: the operator runs without access to EC2: start it with --ec2-peers"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

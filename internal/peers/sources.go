@@ -76,7 +76,7 @@ func (r *Resolver) addNode(got *answer, peer *seiv1.SeiNode) {
 func (r *Resolver) instancePeers(ctx context.Context, source *seiv1.EC2TagPeers, previous []string) answer {
 	var got answer
 	if r.Instances == nil {
-		got.problemf("ec2Tags: the operator runs without access to EC2")
+		got.problemf("ec2Tags: the operator runs without access to EC2: start it with --ec2-peers")
 		got.lost = true
 		return got
 	}

@@ -38,6 +38,7 @@ func check(c *Config, lines map[string]int) []problem {
 	k.gateway(c.Gateway)
 	k.p2p(c.P2P)
 	k.syncers(c.StateSync.Syncers)
+	k.ec2(c.Peers.EC2)
 	return k.problems
 }
 
@@ -147,6 +148,17 @@ func (k *checker) gateway(g Gateway) {
 	k.hostname("gateway.hostname", g.Hostname, []string{VarName, VarProtocol}, []string{VarNamespace})
 	if g.NLBTargetType != TargetTypeIP && g.NLBTargetType != TargetTypeInstance {
 		k.failf("gateway.nlbTargetType", "%q is neither %s nor %s", g.NLBTargetType, TargetTypeIP, TargetTypeInstance)
+	}
+}
+
+func (k *checker) ec2(e EC2Peers) {
+	if (len(e.Regions) == 0) != (len(e.Tags) == 0) {
+		k.failf("peers.ec2", "regions and tags come together: without one of them nothing can be asked")
+	}
+	for i, tag := range e.Tags {
+		if name, _, _ := strings.Cut(tag, "="); name == "" {
+			k.failf(fmt.Sprintf("peers.ec2.tags[%d]", i), "%q names no tag: write name or name=value", tag)
+		}
 	}
 }
 

@@ -30,6 +30,8 @@ type Config struct {
 	P2P P2P `json:"p2p"`
 	// StateSync lists the witnesses of state sync.
 	StateSync StateSync `json:"stateSync"`
+	// Peers limits where the peers of nodes may come from.
+	Peers Peers `json:"peers"`
 }
 
 // PerMode is a setting with a default and a value for single modes. The mode
@@ -139,6 +141,20 @@ type P2P struct {
 	// Hostname is a node's host name below the gateway's P2PDomain. Its variables are $(NAME),
 	// $(NAMESPACE), $(ORDINAL) and $(CHAIN).
 	Hostname string `json:"hostname"`
+}
+
+// Peers limits where the peers of nodes may come from.
+type Peers struct {
+	// EC2 is what peer sources of type ec2Tags may ask for. Nothing is, unless it is listed.
+	EC2 EC2Peers `json:"ec2"`
+}
+
+// EC2Peers is what may be asked of EC2.
+type EC2Peers struct {
+	// Regions that may be asked.
+	Regions []string `json:"regions"`
+	// Tags, as name or name=value, of which a source has to name one.
+	Tags []string `json:"tags"`
 }
 
 // StateSync lists the witnesses of state sync.

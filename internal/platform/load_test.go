@@ -96,6 +96,7 @@ func TestLoad_Example_SetsEveryField(t *testing.T) {
 			Annotations: map[string]string{"example.com/pool": "public"}, Hostname: "$(NAME)-$(ORDINAL).$(NAMESPACE)",
 		},
 		StateSync: StateSync{Syncers: map[string][]string{"pacific-1": {"a.example.com:26657", "b.example.com:443"}}},
+		Peers:     Peers{EC2: EC2Peers{Regions: []string{"eu-central-1"}, Tags: []string{"sei-chain", "role=sentry"}}},
 	}
 	if diff := cmp.Diff(want, cfg); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -152,6 +153,8 @@ func TestLoad_Mistakes_NameFileLineAndField(t *testing.T) {
 		"class without balancers":   {"p2p:\n  type: NodePort\n  loadBalancerClass: a.example/b\n", "f:3: p2p.loadBalancerClass: needs type LoadBalancer"},
 		"class that is no name":     {"p2p:\n  loadBalancerClass: a b\n", `f:2: p2p.loadBalancerClass: "a b" is not the name of a class`},
 		"annotation":                {"p2p:\n  annotations: {a b: c}\n", "p2p.annotations.a b: is not an annotation"},
+		"regions without tags":      {"peers:\n  ec2:\n    regions: [eu-central-1]\n", "f:2: peers.ec2: regions and tags come together"},
+		"tag without a name":        {"peers:\n  ec2:\n    regions: [a]\n    tags: [\"=x\"]\n", `f:4: peers.ec2.tags[0]: "=x" names no tag`},
 		"one witness":               {"stateSync:\n  syncers:\n    c-1: [\"a:1\"]\n", "f:3: stateSync.syncers.c-1: different witnesses listed: 1"},
 		"one witness twice":         {"stateSync:\n  syncers:\n    c-1: [\"a:1\", \"a:1\"]\n", "f:3: stateSync.syncers.c-1: different witnesses listed: 1"},
 		"witness without port":      {"stateSync:\n  syncers:\n    c-1:\n    - a:1\n    - b\n", `f:5: stateSync.syncers.c-1[1]: "b" has no port`},
