@@ -17,7 +17,7 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
-const allowedImage = "ghcr.io/sei-protocol/seid:v6"
+const allowedImage = "registry.example.com/sei/seid:v6"
 
 // tenant is a user who may edit a namespace in which the policies are in force, and nowhere else:
 // other tests share the API server.
@@ -129,7 +129,7 @@ func TestPolicies_Images_AreOfTheListedRepositories(t *testing.T) {
 	}}
 	for what, obj := range map[string]client.Object{
 		"sidecar":       with(func(s *v1alpha1.SeiNodeSpec) { s.Sidecar = &v1alpha1.SidecarSpec{Image: "evil:1"} }),
-		"a longer name": with(func(s *v1alpha1.SeiNodeSpec) { s.Image = "ghcr.io/sei-protocol-evil/seid:v6" }),
+		"a longer name": with(func(s *v1alpha1.SeiNodeSpec) { s.Image = "registry.example.com/sei-evil/seid:v6" }),
 		"bootstrap": with(func(s *v1alpha1.SeiNodeSpec) {
 			s.FullNode.Snapshot = &v1alpha1.SnapshotSource{BootstrapImage: "evil:1", S3: &v1alpha1.S3Snapshot{TargetHeight: 5}}
 		}),
