@@ -239,6 +239,8 @@ const (
 	ReasonTaskFailed            = "TaskFailed"
 	ReasonTaskNotFailed         = "NotFailed"
 	ReasonTaskQueued            = "Queued"
+	ReasonTaskNodeFailed        = "FailedOnNodes"
+	ReasonNoNodes               = "NoNodes"
 	ReasonTaskTimeout           = "Timeout"
 	ReasonUnsupportedKind       = "UnsupportedKind"
 	ReasonSuperseded            = "Superseded"

@@ -20,6 +20,8 @@ const (
 	LabelComponent = "sei.io/component"
 	// LabelGenesis marks a ConfigMap that holds the genesis of the chain it names.
 	LabelGenesis = "sei.io/genesis"
+	// LabelTask is the SeiNodeTask for several nodes that a SeiNodeTask belongs to.
+	LabelTask = "sei.io/task"
 	// LabelSnapshotPublish marks the pods whose snapshots are to be published.
 	LabelSnapshotPublish = "sei.io/snapshot-publish"
 )

@@ -32,8 +32,8 @@ type SeiNodeTaskStatus struct {
 	// for its phase counts from here.
 	// +optional
 	TargetFirstObservedAt *metav1.Time `json:"targetFirstObservedAt,omitempty"`
-	// targetUid is the uid of the node that the task runs on. A node of the same name that takes
-	// its place is another one, and ends the task.
+	// targetUid is the uid of the node that the task runs on, or of the SeiNodeDeployment. One of
+	// the same name that takes its place is another one, and ends the task.
 	// +optional
 	TargetUID types.UID `json:"targetUid,omitempty"`
 	// startedAt is when the task began to run; its timeout counts from here.
@@ -45,6 +45,9 @@ type SeiNodeTaskStatus struct {
 	// outputs are what the task found out, by kind.
 	// +optional
 	Outputs *TaskOutputs `json:"outputs,omitempty"`
+	// nodes sums up a task that is for several nodes.
+	// +optional
+	Nodes *TaskNodes `json:"nodes,omitempty"`
 	// conditions Ready and Failed latch when the task ends, for kubectl wait.
 	// +listType=map
 	// +listMapKey=type

@@ -22,7 +22,7 @@ const (
 	TaskKindStateSync          SeiNodeTaskKind = "StateSync"
 )
 
-// SeiNodeTaskSpec is one operation on one node. It cannot change.
+// SeiNodeTaskSpec is one operation, on one node or on several. It cannot change.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a task cannot change: delete it, or make another with a new name"
 // +kubebuilder:validation:XValidation:rule="[has(self.govSoftwareUpgrade), has(self.govVote), has(self.govParamChange), has(self.awaitCondition), has(self.updateNodeImage), has(self.awaitNodesAtHeight), has(self.restartSeid), has(self.markReady), has(self.stateSync)].filter(x, x).size() == 1",message="set exactly one payload: the field that is named like the kind"
 // +kubebuilder:validation:XValidation:rule="self.kind != 'GovSoftwareUpgrade' || has(self.govSoftwareUpgrade)",message="kind GovSoftwareUpgrade needs the payload govSoftwareUpgrade"
@@ -34,13 +34,18 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.kind != 'RestartSeid' || has(self.restartSeid)",message="kind RestartSeid needs the payload restartSeid: {}"
 // +kubebuilder:validation:XValidation:rule="self.kind != 'MarkReady' || has(self.markReady)",message="kind MarkReady needs the payload markReady: {}"
 // +kubebuilder:validation:XValidation:rule="self.kind != 'StateSync' || has(self.stateSync)",message="kind StateSync needs the payload stateSync"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.fleetRef) || self.kind != 'UpdateNodeImage'",message="target.fleetRef is not for kind UpdateNodeImage: change spec.template.spec.image of the SeiNodeDeployment, which rolls the image out within its budget"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.fleetRef) || (self.kind != 'GovSoftwareUpgrade' && self.kind != 'GovParamChange')",message="target.fleetRef is not for proposals, which are made once: name one validator in target.nodeRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.fleetRef) || self.kind != 'MarkReady'",message="target.fleetRef is not for kind MarkReady, which opens the gate of a node that was held on purpose: name that node in target.nodeRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.fleetRef) || self.kind != 'AwaitNodesAtHeight'",message="target.fleetRef is not for kind AwaitNodesAtHeight: select the nodes of the fleet with target.selector {sei.io/nodedeployment: NAME}"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.selector) || self.kind == 'AwaitNodesAtHeight'",message="target.selector is only for kind AwaitNodesAtHeight: name a node in target.nodeRef, or a fleet in target.fleetRef"
 type SeiNodeTaskSpec struct {
 	// kind says what to do.
 	Kind SeiNodeTaskKind `json:"kind"`
-	// target is the node to do it on.
+	// target is the node to do it on, or the nodes.
 	Target TaskTarget `json:"target"`
-	// timeoutSeconds is how long the task may take once it runs. 0 means the
-	// default of its kind.
+	// timeoutSeconds is how long the task may take once it runs, on all of its nodes. 0 means the
+	// default of its kind; for a fleet that is restarted, that of its kind for each node.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
 	// +optional
@@ -80,10 +85,23 @@ type SeiNodeTaskSpec struct {
 	StateSync *StateSyncTask `json:"stateSync,omitempty"`
 }
 
-// TaskTarget is the node a task is for.
+// TaskTarget is the node a task is for, or the nodes.
+// +kubebuilder:validation:XValidation:rule="[has(self.nodeRef), has(self.fleetRef), has(self.selector)].filter(x, x).size() == 1",message="set exactly one of target.nodeRef (a SeiNode), target.fleetRef (all nodes of a SeiNodeDeployment) and target.selector (SeiNodes by label)"
 type TaskTarget struct {
 	// nodeRef names a SeiNode in the task's namespace.
-	NodeRef NodeRef `json:"nodeRef"`
+	// +optional
+	NodeRef NodeRef `json:"nodeRef,omitzero"`
+	// fleetRef names a SeiNodeDeployment in the task's namespace. The task is done on each of its
+	// nodes by a SeiNodeTask of its own, which this one owns. For the kinds RestartSeid and
+	// StateSync, which restart nodes, only within the budget of the fleet's updateStrategy.
+	// +optional
+	FleetRef FleetRef `json:"fleetRef,omitzero"`
+	// selector selects SeiNodes of the task's namespace by their labels, for the kind
+	// AwaitNodesAtHeight. Those that it selects when the task begins are waited for.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
+	// +optional
+	Selector map[string]string `json:"selector,omitempty"`
 	// requirePhase is the phase the node must be in.
 	// +kubebuilder:default=Running
 	// +optional
@@ -101,6 +119,14 @@ type NodeRef struct {
 	// name of the SeiNode.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+}
+
+// FleetRef names a SeiNodeDeployment.
+type FleetRef struct {
+	// name of the SeiNodeDeployment.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=49
 	Name string `json:"name"`
 }
 
@@ -249,13 +275,16 @@ type StateSyncTask struct {
 	RPCServers []HostPort `json:"rpcServers,omitempty"`
 }
 
-// SeiNodeTask is one operation on one node.
+// SeiNodeTask is one operation, on one node or on several.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=snt,categories=sei
 // +kubebuilder:printcolumn:name="Kind",type=string,JSONPath=`.spec.kind`
 // +kubebuilder:printcolumn:name="Target",type=string,JSONPath=`.spec.target.nodeRef.name`
+// +kubebuilder:printcolumn:name="Fleet",type=string,JSONPath=`.spec.target.fleetRef.name`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Complete",type=integer,JSONPath=`.status.nodes.complete`
+// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodes.total`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type SeiNodeTask struct {
 	metav1.TypeMeta `json:",inline"`

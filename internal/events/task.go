@@ -8,11 +8,24 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-// TargetNode is the node that a task is for.
-func TargetNode(task *seiv1.SeiNodeTask) runtime.Object {
-	return &corev1.ObjectReference{
-		APIVersion: seiv1.GroupVersion.String(), Kind: seiv1.KindSeiNode, Namespace: task.Namespace, Name: task.Spec.Target.NodeRef.Name,
+// Target is the node or the fleet that a task is for; nil for a selector.
+func Target(task *seiv1.SeiNodeTask) runtime.Object {
+	kind, name := seiv1.KindSeiNode, task.Spec.Target.NodeRef.Name
+	if fleet := task.Spec.Target.FleetRef.Name; fleet != "" {
+		kind, name = seiv1.KindSeiNodeDeployment, fleet
 	}
+	if name == "" {
+		return nil
+	}
+	return &corev1.ObjectReference{APIVersion: seiv1.GroupVersion.String(), Kind: kind, Namespace: task.Namespace, Name: name}
+}
+
+// begins says where a task begins.
+func begins(task *seiv1.SeiNodeTask) Event {
+	if nodes := task.Status.Nodes; nodes != nil {
+		return New(TaskStarted, "%s begins on %d nodes", task.Spec.Kind, nodes.Total)
+	}
+	return New(TaskStarted, "%s begins on SeiNode %s", task.Spec.Kind, task.Spec.Target.NodeRef.Name)
 }
 
 // ForTask lists the events of a task that went from one state to the next. Both states are as
@@ -24,7 +37,7 @@ func ForTask(before, after *seiv1.SeiNodeTask) []Event {
 	var e Event
 	switch after.Status.Phase {
 	case seiv1.NodeTaskRunning:
-		e = New(TaskStarted, "%s begins on SeiNode %s", after.Spec.Kind, after.Spec.Target.NodeRef.Name)
+		e = begins(after)
 	case seiv1.NodeTaskComplete:
 		e = New(TaskComplete, "%s", message(after, seiv1.ConditionReady))
 	case seiv1.NodeTaskFailed:
@@ -32,7 +45,7 @@ func ForTask(before, after *seiv1.SeiNodeTask) []Event {
 	default:
 		return nil
 	}
-	return []Event{e.About(TargetNode(after))}
+	return []Event{e.About(Target(after))}
 }
 
 func message(task *seiv1.SeiNodeTask, conditionType string) string {

@@ -226,7 +226,7 @@ func ofNodeTasks() []Declaration {
 		}, {
 			Name: NameNodeTaskDuration, Type: Histogram, Labels: []string{labelNamespace, labelTaskKind, labelOutcome}, Buckets: longBuckets,
 			Help:   "How long SeiNodeTasks took from their beginning to their end, by kind and by how they ended.",
-			Notes:  "A task that failed before it began is not in it. " + durationNotes,
+			Notes:  "A task that failed before it began is not in it, nor is a task for several nodes: its children are. " + durationNotes,
 			Values: values{labelTaskKind: nodeTaskKinds, labelOutcome: nodeTaskOutcomes},
 		},
 	}

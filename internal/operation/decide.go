@@ -23,6 +23,12 @@ const (
 	Fail
 	// Rest: the task is over.
 	Rest
+	// Start makes the tasks on single nodes that are next.
+	Start
+	// Withdraw removes tasks on single nodes that have not begun.
+	Withdraw
+	// Complete ends a task that is complete on all of its nodes.
+	Complete
 )
 
 // Decision is what to do with a task, and why.
@@ -32,6 +38,8 @@ type Decision struct {
 	Reason, Message string
 	// Kind is the task's; empty when it is not known.
 	Kind Kind
+	// Nodes are those that Start and Withdraw are about.
+	Nodes []string
 	// Plan is the plan to begin with.
 	Plan plan.Spec
 	// RecheckAfter is when to decide again if nothing happens before.
@@ -48,7 +56,12 @@ func Decide(o *Observation) Decision {
 	if err != nil {
 		return Decision{Action: Fail, Reason: v1alpha1.ReasonUnsupportedKind, Message: err.Error()}
 	}
-	d := o.decide(kind)
+	var d Decision
+	if o.Group != nil {
+		d = o.decideGroup(kind)
+	} else {
+		d = o.decide(kind)
+	}
 	d.Kind = kind
 	return d
 }
@@ -59,6 +72,9 @@ func (o *Observation) decide(kind Kind) Decision {
 			return Decision{Action: Fail, Reason: v1alpha1.ReasonTargetDeleted, Message: lost}
 		}
 		return Decision{Action: Run}
+	}
+	if wait, must := o.parentSays(); must {
+		return wait
 	}
 	if o.Node != nil && kind.refusal != nil {
 		if why := kind.refusal(&o.Task.Spec, o.Node); why != "" {
@@ -91,7 +107,7 @@ func (o *Observation) awaitTarget(target verdict) Decision {
 // same ids whoever stores it: a task never reaches a sidecar under two ids.
 func (o *Observation) plan(kind Kind) plan.Spec {
 	return plan.Spec{
-		ID: string(o.Task.UID), Reason: string(kind.Name), Tasks: kind.Steps, Deadline: o.Now.Add(kind.timeout(&o.Task.Spec)),
+		ID: string(o.Task.UID), Reason: string(kind.Name), Tasks: o.steps(kind), Deadline: o.deadline(kind),
 		Message: fmt.Sprintf("%s on SeiNode %s", kind.Name, o.Node.Name),
 	}
 }

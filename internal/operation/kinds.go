@@ -23,6 +23,7 @@ const (
 	StepConfigureStateSync = "configure-state-sync"
 	StepConfigValidate     = "config-validate"
 	StepAwaitSync          = "await-sync"
+	StepAwaitInSync        = "await-in-sync"
 )
 
 // Kind is what there is to know of one kind of SeiNodeTask.
@@ -39,6 +40,8 @@ type Kind struct {
 	Transacts bool
 	// Holds: it holds the node's gate closed while it runs, and leaves it so when it fails.
 	Holds bool
+	// Restarts: it takes the node down for a while, so that on a fleet it needs the budget.
+	Restarts bool
 	// changes reports whether a task changes its node; nil means that every one does.
 	changes func(*v1alpha1.SeiNodeTaskSpec) bool
 	// refusal says why a task cannot be done on a node; empty when it can. nil refuses none.
@@ -74,7 +77,8 @@ var kinds = []Kind{
 		Name: v1alpha1.TaskKindAwaitNodesAtHeight, Timeout: waitTimeout, Steps: []string{StepAwaitCondition},
 		OnSidecar: true, changes: func(*v1alpha1.SeiNodeTaskSpec) bool { return false },
 	}, {
-		Name: v1alpha1.TaskKindRestartSeid, Timeout: restartTimeout, Steps: []string{StepRestartSeid}, OnSidecar: true,
+		Name: v1alpha1.TaskKindRestartSeid, Timeout: restartTimeout, Steps: []string{StepRestartSeid},
+		OnSidecar: true, Restarts: true,
 	}, {
 		Name: v1alpha1.TaskKindMarkReady, Timeout: gateTimeout, Steps: []string{StepMarkReady}, OnSidecar: true,
 	}, {
@@ -83,7 +87,7 @@ var kinds = []Kind{
 	}, {
 		Name: v1alpha1.TaskKindStateSync, Timeout: resetTimeout,
 		Steps:     []string{StepHoldGate, StepStopSeid, StepResetData, StepConfigureStateSync, StepConfigValidate, StepMarkReady, StepAwaitSync},
-		OnSidecar: true, Holds: true, refusal: cannotStateSync,
+		OnSidecar: true, Holds: true, Restarts: true, refusal: cannotStateSync,
 	},
 }
 

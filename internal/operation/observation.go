@@ -15,7 +15,11 @@ type Observation struct {
 	Now  time.Time
 	// Node is the target; nil when there is none of its name.
 	Node *v1alpha1.SeiNode
-	// Others are the other tasks of the same node.
+	// Group is what a task for several nodes is for; nil for a task on one.
+	Group *Group
+	// Parent is the task that this one is a child of; nil when there is none.
+	Parent *v1alpha1.SeiNodeTask
+	// Others are the other tasks of the same node, or of the same fleet.
 	Others []*v1alpha1.SeiNodeTask
 	// Began is the task that this process has let begin on the node last; the cache may not show
 	// yet that it did. Empty when there is none, or it is this one.
@@ -25,8 +29,9 @@ type Observation struct {
 // Ended reports whether a task is over. What its status says then stays as it is.
 func Ended(status *v1alpha1.SeiNodeTaskStatus) bool { return status.CompletedAt != nil }
 
-// Begun reports whether a task was let begin: it has the plan that it is done by.
-func Begun(status *v1alpha1.SeiNodeTaskStatus) bool { return status.Plan != nil }
+// Begun reports whether a task was let begin: it has the plan that it is done by, or the nodes that
+// it is for.
+func Begun(status *v1alpha1.SeiNodeTaskStatus) bool { return status.Plan != nil || status.Nodes != nil }
 
 // Running reports whether a task has begun and is not over.
 func Running(status *v1alpha1.SeiNodeTaskStatus) bool { return Begun(status) && !Ended(status) }
@@ -36,16 +41,16 @@ func before(a, b *v1alpha1.SeiNodeTask) bool {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-// Behind is the name of the task that a task which changes its node has to wait for: one that
+// Behind is the name of the task that a task which queues has to wait for: one that
 // runs or is giving the node back, or else the one that comes right before it. Empty when it is its turn.
 func (o *Observation) Behind() string {
-	if !Changes(&o.Task.Spec) {
+	if !Queues(&o.Task.Spec) {
 		return ""
 	}
 	var last *v1alpha1.SeiNodeTask
 	for _, other := range o.Others {
 		releasing := other.DeletionTimestamp != nil && MayHold(other)
-		if Ended(&other.Status) && !releasing || !Changes(&other.Spec) {
+		if Ended(&other.Status) && !releasing || !Queues(&other.Spec) {
 			continue
 		}
 		if Running(&other.Status) || releasing || other.UID == o.Began {

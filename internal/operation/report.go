@@ -20,6 +20,8 @@ type Pass struct {
 	Plan *v1alpha1.TaskPlan
 	// Progress is what the plan's steps came to in this pass.
 	Progress plan.Progress
+	// Made are the tasks on single nodes that were made in this pass, by the name of the node.
+	Made map[string]string
 	// Outputs are what the steps found out; nil when they found out nothing new.
 	Outputs *v1alpha1.TaskOutputs
 }
@@ -35,8 +37,12 @@ func Report(p *Pass) *v1alpha1.SeiNodeTaskStatus {
 	if status.TargetFirstObservedAt == nil {
 		status.TargetFirstObservedAt = seconds(p.Observed.Now)
 	}
-	if status.Plan = p.Plan; p.Plan != nil && status.StartedAt == nil {
-		status.StartedAt, status.TargetUID = seconds(p.Observed.Now), p.Observed.Node.UID
+	status.Plan = p.Plan
+	if p.Observed.Group != nil {
+		status.Nodes = p.sumUp()
+	}
+	if Begun(status) && status.StartedAt == nil {
+		status.StartedAt, status.TargetUID = seconds(p.Observed.Now), p.Observed.beganOn()
 	}
 	if p.Outputs != nil {
 		status.Outputs = p.Outputs
@@ -45,7 +51,7 @@ func Report(p *Pass) *v1alpha1.SeiNodeTaskStatus {
 	if end.phase != "" {
 		status.CompletedAt = seconds(p.Observed.Now)
 	}
-	if p.Decision.Action == Fail && Begun(status) {
+	if p.Decision.Action == Fail && status.Plan != nil {
 		status.Plan.Phase = v1alpha1.PlanFailed
 	}
 	status.Phase = phaseOf(status, end)
@@ -63,6 +69,8 @@ func (p *Pass) end() ending {
 	switch {
 	case p.Decision.Action == Fail:
 		return ending{v1alpha1.NodeTaskFailed, p.Decision.Reason, p.Decision.Message}
+	case p.Decision.Action == Complete:
+		return ending{v1alpha1.NodeTaskComplete, p.Decision.Reason, p.Decision.Message}
 	case p.Plan == nil || p.Plan.Phase == v1alpha1.PlanActive:
 		return ending{}
 	case p.Plan.Phase == v1alpha1.PlanComplete:
@@ -155,14 +163,17 @@ func (p *Pass) setConditions(status *v1alpha1.SeiNodeTaskStatus, end ending) {
 		set.False(v1alpha1.ConditionReady, end.reason, end.message)
 		set.True(v1alpha1.ConditionFailed, end.reason, end.message)
 	default:
-		reason, message := p.unfinished()
+		reason, message := p.unfinished(status)
 		set.False(v1alpha1.ConditionReady, reason, message)
 		set.False(v1alpha1.ConditionFailed, v1alpha1.ReasonTaskNotFailed, "")
 	}
 }
 
 // unfinished says what a task waits for or does.
-func (p *Pass) unfinished() (reason, message string) {
+func (p *Pass) unfinished(status *v1alpha1.SeiNodeTaskStatus) (reason, message string) {
+	if status.Nodes != nil {
+		return v1alpha1.ReasonTaskNotComplete, groupProgress(status.Nodes, p.Decision.Message)
+	}
 	if p.Plan == nil {
 		return cmp.Or(p.Decision.Reason, v1alpha1.ReasonTaskNotComplete), cmp.Or(p.Decision.Message, "the task has not begun")
 	}
@@ -182,6 +193,11 @@ func (p *Pass) targetReady(status *v1alpha1.SeiNodeTaskStatus) verdict {
 		return verdict{metav1.ConditionFalse, p.Decision.Reason, p.Decision.Message}
 	case p.Decision.Action == Fail && p.Decision.Reason == v1alpha1.ReasonPhaseTimeout:
 		return verdict{metav1.ConditionFalse, p.Decision.Reason, p.Decision.Message}
+	case status.Nodes != nil:
+		words := fmt.Sprintf("%s had %d nodes when the task began", targetWords(&p.Observed.Task.Spec), status.Nodes.Total)
+		return verdict{metav1.ConditionTrue, v1alpha1.ReasonPhaseMet, words}
+	case p.Observed.Group != nil:
+		return p.Observed.groupTarget()
 	case Begun(status):
 		spec := &p.Observed.Task.Spec
 		words := fmt.Sprintf("SeiNode %s was in phase %s when the task began", spec.Target.NodeRef.Name, requiredPhase(spec))

@@ -26,19 +26,30 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	case domain.Begin:
 		return r.begin(ctx, s)
 	case domain.Run:
-		r.advance(ctx, s)
-	case domain.Wait, domain.Fail, domain.Rest:
+		if s.Observed.Group == nil {
+			r.advance(ctx, s)
+		}
+	case domain.Start:
+		return r.start(ctx, s)
+	case domain.Withdraw:
+		return r.withdraw(ctx, s)
+	case domain.Wait, domain.Fail, domain.Rest, domain.Complete:
 	}
 	return nil
 }
 
 // begin makes the task's plan. A task that changes its node takes the node's turn, and one that a
-// sidecar will work on is seen to before it goes.
+// sidecar will work on is seen to before it goes. A task for several nodes has no plan: it has
+// children.
 func (r *Reconciler) begin(ctx context.Context, s *scope) error {
-	if domain.Changes(&s.task.Spec) {
+	if domain.Queues(&s.task.Spec) {
 		if err := r.takeTurn(ctx, s); err != nil {
 			return err
 		}
+	}
+	s.again = true
+	if s.Observed.Group != nil {
+		return nil
 	}
 	if s.Decision.Kind.OnSidecar {
 		before := s.task.ResourceVersion
@@ -50,7 +61,6 @@ func (r *Reconciler) begin(ctx context.Context, s *scope) error {
 		}
 	}
 	s.Plan = plan.New(s.Decision.Plan, s.Observed.Now)
-	s.again = true
 	return nil
 }
 

@@ -27,6 +27,14 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if domain.Ended(&s.task.Status) {
 		return nil
 	}
+	if domain.ForSeveral(&s.task.Spec) {
+		return r.observeGroup(ctx, s)
+	}
+	parent, err := r.parent(ctx, s.task)
+	if err != nil {
+		return err
+	}
+	s.Observed.Parent = parent
 	node, err := cached(ctx, r.Client, target(s.task), &v1alpha1.SeiNode{})
 	if err != nil {
 		return err
@@ -55,12 +63,12 @@ func (r *Reconciler) observeObjects(ctx context.Context, node *v1alpha1.SeiNode)
 	return o, err
 }
 
-// others are the other tasks of the same node.
+// others are the other tasks with the same target.
 func (r *Reconciler) others(ctx context.Context, task *v1alpha1.SeiNodeTask) ([]*v1alpha1.SeiNodeTask, error) {
 	list := &v1alpha1.SeiNodeTaskList{}
-	err := r.Client.List(ctx, list, client.InNamespace(task.Namespace), client.MatchingFields{indexTarget: task.Spec.Target.NodeRef.Name})
+	err := r.Client.List(ctx, list, client.InNamespace(task.Namespace), client.MatchingFields{indexTarget: target(task).Name})
 	if err != nil {
-		return nil, fmt.Errorf("listing the node's tasks: %w", err)
+		return nil, fmt.Errorf("listing the target's tasks: %w", err)
 	}
 	return besides(list, task), nil
 }

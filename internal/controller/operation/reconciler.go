@@ -14,10 +14,11 @@ import (
 	"github.com/sei-operator/sei-operator/internal/task/nodetask"
 )
 
-// +kubebuilder:rbac:groups=sei.io,resources=seinodetasks,verbs=get;list;watch;patch;delete
+// +kubebuilder:rbac:groups=sei.io,resources=seinodetasks,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=sei.io,resources=seinodetasks/status,verbs=get;patch
 // +kubebuilder:rbac:groups=sei.io,resources=seinodetasks/finalizers,verbs=update
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

@@ -86,7 +86,7 @@ func (r *Reconciler) releaseHold(ctx context.Context, env *nodetask.Env, holding
 	if holding.Emptied {
 		state = "its chain data was deleted, and it is set up again as its spec says"
 	}
-	r.Events.Emit(ctx, env.Task, events.New(events.NodeReleased, "SeiNode %s is released: %s", env.Node.Name, state).About(events.TargetNode(env.Task)))
+	r.Events.Emit(ctx, env.Task, events.New(events.NodeReleased, "SeiNode %s is released: %s", env.Node.Name, state).About(events.Target(env.Task)))
 	return nil
 }
 

@@ -37,9 +37,9 @@ func (r *Reconciler) newScope(task *v1alpha1.SeiNodeTask) *scope {
 
 func (s *scope) key() types.NamespacedName { return client.ObjectKeyFromObject(s.task) }
 
-// target is the name of the node that the task is for.
+// target is the name of the node that the task is for, or what stands for several.
 func target(task *v1alpha1.SeiNodeTask) types.NamespacedName {
-	return types.NamespacedName{Namespace: task.Namespace, Name: task.Spec.Target.NodeRef.Name}
+	return types.NamespacedName{Namespace: task.Namespace, Name: domain.TargetKey(&task.Spec)}
 }
 
 // comeBackIn asks for another look after d, unless an earlier one is due.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,11 +17,13 @@ import (
 	domain "github.com/sei-operator/sei-operator/internal/operation"
 )
 
-// indexTarget finds SeiNodeTasks by the node they are for.
-const indexTarget = "task.target"
+// indexTarget finds SeiNodeTasks by what they are for.
+const indexTarget = domain.TargetIndex
 
 // SetupWithManager registers the reconciler with its watches. The node a task is for wakes it up,
-// and so does the end of another task of the node. What a sidecar works on is asked for.
+// and so does the end of another task of the node. A task for several nodes is woken up by all of
+// them, by their fleet and by its children; and it wakes up the children that it lets begin. What a
+// sidecar works on is asked for.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 	r.init()
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.SeiNodeTask{}, indexTarget, targetName)
@@ -34,6 +35,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		For(&v1alpha1.SeiNodeTask{}, builder.WithPredicates(loop.AskedForChange())).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(r.tasksOfNode), builder.WithPredicates(nodeFactsChanged())).
 		Watches(&v1alpha1.SeiNodeTask{}, handler.EnqueueRequestsFromMapFunc(r.tasksBehind), builder.WithPredicates(endedOrGone())).
+		Watches(&v1alpha1.SeiNodeTask{}, handler.EnqueueRequestsFromMapFunc(r.groupsOfTask), builder.WithPredicates(phaseChanged())).
+		Watches(&v1alpha1.SeiNodeTask{}, handler.EnqueueRequestsFromMapFunc(r.childrenOf), builder.WithPredicates(startedMore())).
+		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(r.groupsOfNode), builder.WithPredicates(budgetChanged())).
+		Watches(&v1alpha1.SeiNodeDeployment{}, handler.EnqueueRequestsFromMapFunc(r.groupsOfFleet), builder.WithPredicates(fleetChanged())).
 		WithOptions(loop.Options(concurrency)).
 		Complete(r.Tracer.Reconciler(v1alpha1.KindSeiNodeTask, r))
 	if err != nil {
@@ -43,13 +48,18 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 }
 
 func targetName(o client.Object) []string {
-	return []string{o.(*v1alpha1.SeiNodeTask).Spec.Target.NodeRef.Name}
+	return []string{domain.TargetKey(&o.(*v1alpha1.SeiNodeTask).Spec)}
 }
 
 // tasksOfNode maps a node to the tasks for it that are not over.
 func (r *Reconciler) tasksOfNode(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.unfinished(ctx, o.GetNamespace(), o.GetName())
+}
+
+// unfinished are the tasks for a target that are not over.
+func (r *Reconciler) unfinished(ctx context.Context, namespace, target string) []reconcile.Request {
 	list := &v1alpha1.SeiNodeTaskList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexTarget: o.GetName()}); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{indexTarget: target}); err != nil {
 		return nil // the cache answers; it fails only while shutting down
 	}
 	var found []reconcile.Request
@@ -64,10 +74,10 @@ func (r *Reconciler) tasksOfNode(ctx context.Context, o client.Object) []reconci
 // tasksBehind maps a task that is out of the way to those that may have waited for it.
 func (r *Reconciler) tasksBehind(ctx context.Context, o client.Object) []reconcile.Request {
 	task := o.(*v1alpha1.SeiNodeTask)
-	if !domain.Changes(&task.Spec) {
+	if !domain.Queues(&task.Spec) {
 		return nil
 	}
-	return r.tasksOfNode(ctx, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: task.Namespace, Name: task.Spec.Target.NodeRef.Name}})
+	return r.unfinished(ctx, task.Namespace, target(task).Name)
 }
 
 // endedOrGone lets through that a task is out of the way of others.

@@ -4,20 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
-// awaitParams ask the sidecar to wait. It is told how long, so that a wait that ends with a signal
-// does not outlive its task when nobody is left to cancel it.
+// awaitParams ask the sidecar to wait, and say for how long.
 func awaitParams(env *Env, step *v1alpha1.PlannedTask) (any, error) {
-	params := wire.AwaitCondition{Condition: wire.ConditionHeight}
-	if step.Deadline != nil {
-		params.Timeout = max(time.Second, step.Deadline.Sub(env.Clock.Now()).Round(time.Second)).String()
-	}
+	params := wire.AwaitCondition{Condition: wire.ConditionHeight, Timeout: timeLeft(env, step)}
 	spec := &env.Task.Spec
 	switch {
 	case spec.AwaitNodesAtHeight != nil:

@@ -139,7 +139,7 @@ func TestColumns(t *testing.T) {
 	want := map[string]string{
 		"SeiNode":           "Phase Ready Image* Plan* StatefulSet* Age",
 		"SeiNodeDeployment": "Ready Replicas Up-to-date Phase Paused Target* Age",
-		"SeiNodeTask":       "Kind Target Phase Age",
+		"SeiNodeTask":       "Kind Target Fleet Phase Complete Nodes Age",
 	}
 	shortNames := map[string]string{"SeiNode": "snode", "SeiNodeDeployment": "snd", "SeiNodeTask": "snt"}
 	for _, crd := range readCRDs(t, s) {

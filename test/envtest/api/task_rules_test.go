@@ -7,6 +7,15 @@ func task(kind string, lines ...string) string {
 	return "kind: " + kind + "\ntarget: {nodeRef: {name: rpc-0}}\n" + strings.Join(lines, "\n")
 }
 
+// fleetTask is a task for a fleet instead of one node, and selectTask one with a selector.
+func fleetTask(kind string, lines ...string) string {
+	return strings.Replace(task(kind, lines...), "nodeRef: {name: rpc-0}", "fleetRef: {name: rpc}", 1)
+}
+
+func selectTask(kind string, lines ...string) string {
+	return strings.Replace(task(kind, lines...), "nodeRef: {name: rpc-0}", "selector: {sei.io/chain: pacific-1}", 1)
+}
+
 const tx = "chainId: pacific-1, fees: 20000usei, gas: 200000, "
 
 // payloads are the payload of every kind.
@@ -38,7 +47,42 @@ func taskRules() []rule {
 			accepted: specs(task(name, payload)), rejected: specs(task(name, other)),
 		})
 	}
+	fleetOf := func(kinds ...string) (manifests []string) {
+		for _, name := range kinds {
+			manifests = append(manifests, fleetTask(name, payloads()[name]))
+		}
+		return manifests
+	}
+	forFleets := specs(fleetOf("RestartSeid", "StateSync", "AwaitCondition", "GovVote")...)
 	return append(needs, []rule{
+		{
+			kind: kind, path: "spec.target", message: "set exactly one of target.nodeRef (a SeiNode), target.fleetRef",
+			accepted: append(specs(restart, selectTask("AwaitNodesAtHeight", payloads()["AwaitNodesAtHeight"])), forFleets...),
+			rejected: specs(
+				"kind: RestartSeid\ntarget: {}\nrestartSeid: {}",
+				"kind: RestartSeid\ntarget: {requirePhase: Running}\nrestartSeid: {}",
+				"kind: RestartSeid\ntarget: {nodeRef: {name: rpc-0}, fleetRef: {name: rpc}}\nrestartSeid: {}",
+				"kind: AwaitNodesAtHeight\ntarget: {nodeRef: {name: rpc-0}, selector: {a: b}}\nawaitNodesAtHeight: {targetHeight: 9}",
+			),
+		},
+		{
+			kind: kind, path: "spec", message: "target.fleetRef is not for kind UpdateNodeImage: change spec.template.spec.image",
+			accepted: append(specs(task("UpdateNodeImage", payloads()["UpdateNodeImage"])), forFleets...), rejected: specs(fleetOf("UpdateNodeImage")...),
+		},
+		{
+			kind: kind, path: "spec", message: "target.fleetRef is not for proposals",
+			accepted: forFleets, rejected: specs(fleetOf("GovSoftwareUpgrade", "GovParamChange")...),
+		},
+		{kind: kind, path: "spec", message: "target.fleetRef is not for kind MarkReady", accepted: forFleets, rejected: specs(fleetOf("MarkReady")...)},
+		{
+			kind: kind, path: "spec", message: "target.fleetRef is not for kind AwaitNodesAtHeight: select the nodes",
+			accepted: forFleets, rejected: specs(fleetOf("AwaitNodesAtHeight")...),
+		},
+		{
+			kind: kind, path: "spec", message: "target.selector is only for kind AwaitNodesAtHeight",
+			accepted: specs(selectTask("AwaitNodesAtHeight", payloads()["AwaitNodesAtHeight"])),
+			rejected: specs(selectTask("RestartSeid", "restartSeid: {}"), selectTask("GovVote", payloads()["GovVote"])),
+		},
 		{
 			kind: kind, path: "spec", message: "a task cannot change",
 			accepted: changes(restart, "kind: RestartSeid"),
