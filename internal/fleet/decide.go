@@ -58,6 +58,7 @@ func judge(o *Observation, m *Member, current bool) Node {
 	n := observe(m.Target, m.own(), look{
 		current: current, restarted: m.Restarted, partition: Partition(o.Fleet), minReady: MinReady(o.Fleet), now: o.Now,
 	})
+	n = n.restartedBy(m.Task)
 	switch {
 	case m.Foreign != "":
 		n.Why = m.Foreign

@@ -21,6 +21,8 @@ type Node struct {
 	InForce bool
 	// InFlight: something is being done to it that may take it down.
 	InFlight bool
+	// Task is the SeiNodeTask that restarts it now; empty when there is none.
+	Task string
 	// Soak is how long it still has to stay Ready before it counts; zero when it has.
 	Soak time.Duration
 	// Ready: it is in sync and serves.
@@ -56,8 +58,9 @@ func (n Node) outside(why string) Node {
 	return n
 }
 
-// Settled reports whether it runs the spec it has, and has done so for long enough.
-func (n Node) Settled() bool { return n.InForce && n.Soak == 0 }
+// Settled reports whether it runs the spec it has, has done so for long enough, and no task restarts
+// it.
+func (n Node) Settled() bool { return n.InForce && n.Soak == 0 && n.Task == "" }
 
 // Available reports whether it serves and nothing is being done to it.
 func (n Node) Available() bool { return n.Ready && n.Settled() }

@@ -16,6 +16,8 @@ type Member struct {
 	Live *v1alpha1.SeiNode
 	// Restarted is the value of sei.io/restart its pod was made with.
 	Restarted string
+	// Task is the SeiNodeTask that restarts it now; empty when there is none.
+	Task string
 	// Foreign says why a node of this name is not the fleet's.
 	Foreign string
 	// Moved: the pass gave it the template's spec.

@@ -18,6 +18,15 @@ func Look(snd *v1alpha1.SeiNodeDeployment, name string, live *v1alpha1.SeiNode, 
 	return observe(Child{Name: name, Ordinal: ordinal}, live, l)
 }
 
+// restartedBy is the node while a SeiNodeTask restarts it: it takes budget before its status shows
+// that it is down.
+func (n Node) restartedBy(task string) Node {
+	if n.Task = task; task != "" && n.Ready {
+		n.Why = "SeiNodeTask " + task + " restarts it"
+	}
+	return n
+}
+
 // RollingOut reports whether a change is on its way through the fleet, or may be: nobody has looked
 // at its spec yet.
 func RollingOut(snd *v1alpha1.SeiNodeDeployment) bool {

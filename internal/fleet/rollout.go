@@ -75,7 +75,7 @@ func (b budget) spend(nodes []Node) []int {
 
 // mayGoDown reports whether a node that serves cannot be counted on: something is being done to
 // it, or was a moment ago.
-func (n Node) mayGoDown() bool { return n.InFlight || n.Soak > 0 }
+func (n Node) mayGoDown() bool { return n.InFlight || n.Soak > 0 || n.Task != "" }
 
 // waits reports whether a node has yet to take over the template.
 func (n Node) waits() bool { return !n.Current && !n.Held }

@@ -65,6 +65,9 @@ func (r *Reconciler) observeMember(ctx context.Context, s *scope, ordinal int) (
 	m.Live = live
 	m.Foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
 	m.Target = m.Target.Retrying(live, s.snd.Status.Plan)
+	if m.Task, err = r.observeTask(ctx, live); err != nil {
+		return m, err
+	}
 	m.Restarted, err = r.observeRestart(ctx, live)
 	return m, err
 }

@@ -38,6 +38,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Named("seinodedeployment").
 		For(&v1alpha1.SeiNodeDeployment{}, builder.WithPredicates(predicate.Or(r.orphans.watched(), loop.AskedForChange()))).
 		Watches(&v1alpha1.SeiNode{}, handler.EnqueueRequestsFromMapFunc(fleetOfNode), builder.WithPredicates(nodeFactsChanged())).
+		Watches(&v1alpha1.SeiNodeTask{}, handler.EnqueueRequestsFromMapFunc(fleetOfTask), builder.WithPredicates(restartBeginsOrEnds())).
 		Watches(&v1alpha1.SeiNodeDeployment{}, handler.EnqueueRequestsFromMapFunc(r.otherFounders), builder.WithPredicates(comesOrGoes())).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.fleetsOfGenesis)).
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(

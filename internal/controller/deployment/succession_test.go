@@ -12,6 +12,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
+	"github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/test/controllertest"
 )
 
@@ -26,7 +27,12 @@ func newCluster(t *testing.T) *controllertest.Cluster {
 	fleet.Spec.Replicas = 1
 	fleet.Spec.Genesis = &v1alpha1.GenesisCeremony{ChainID: "new-1", StakingAmount: "1000usei", AccountBalance: "2000usei"}
 	fleet.Spec.Template.Spec = v1alpha1.SeiNodeSpec{ChainID: "new-1", Image: "seid:a", Validator: &v1alpha1.ValidatorSpec{}}
-	return controllertest.New(t, fleet, func(b *fake.ClientBuilder) { b.WithIndex(&v1alpha1.SeiNode{}, indexFleet, fleetNameOf) })
+	return controllertest.New(t, fleet, func(b *fake.ClientBuilder) {
+		b.WithIndex(&v1alpha1.SeiNode{}, indexFleet, fleetNameOf).
+			WithIndex(&v1alpha1.SeiNodeTask{}, operation.TargetIndex, func(o client.Object) []string {
+				return []string{operation.TargetKey(&o.(*v1alpha1.SeiNodeTask).Spec)}
+			})
+	})
 }
 
 func stored(t *testing.T, c *controllertest.Cluster) *v1alpha1.SeiNodeDeployment {
