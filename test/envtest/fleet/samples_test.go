@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,7 @@ type samplePromise struct {
 var promised = map[string]func() client.Object{
 	v1alpha1.KindSeiNode:           func() client.Object { return &v1alpha1.SeiNode{} },
 	v1alpha1.KindSeiNodeDeployment: func() client.Object { return &v1alpha1.SeiNodeDeployment{} },
+	v1alpha1.KindSeiNodeTask:       func() client.Object { return &v1alpha1.SeiNodeTask{} },
 }
 
 var samplePromises = map[string]samplePromise{
@@ -123,12 +125,15 @@ var staticPeers = []v1alpha1.PeerSource{{Static: &v1alpha1.StaticPeers{Addresses
 	"3be6b24cf86a5938cce7d48f44fb6598465a9924@p2p.example.com:26656",
 }}}}
 
-// Each sample is applied as it is and comes to what it promises: its nodes run and are Ready.
+// Each sample is applied as it is and comes to what it promises: its nodes run and are Ready, and its
+// tasks have done what they say.
 func TestSamples_KeepTheirPromises(t *testing.T) {
 	files, err := filepath.Glob("../../../config/samples/sei*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no samples: %v", err)
 	}
+	promises := maps.Clone(samplePromises)
+	maps.Copy(promises, taskPromises)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -138,13 +143,13 @@ func TestSamples_KeepTheirPromises(t *testing.T) {
 		if err := yaml.Unmarshal(text, &head); err != nil {
 			t.Fatal(err)
 		}
-		kind, promise := promised[head.Kind], samplePromises[filepath.Base(file)]
+		kind, promise := promised[head.Kind], promises[filepath.Base(file)]
 		if kind == nil {
-			continue
+			t.Fatalf("%s is of a kind that no test knows: %s", file, head.Kind)
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			if promise.kept == nil {
-				t.Fatal("no test knows what this sample promises: add it to samplePromises")
+				t.Fatal("no test knows what this sample promises: add it to samplePromises or taskPromises")
 			}
 			obj := kind()
 			if err := yaml.UnmarshalStrict(text, obj); err != nil {
@@ -161,7 +166,7 @@ func TestSamples_KeepTheirPromises(t *testing.T) {
 			promise.kept(w)
 		})
 	}
-	for file := range samplePromises {
+	for file := range promises {
 		if _, err := os.Stat(filepath.Join("../../../config/samples", file)); err != nil {
 			t.Errorf("a promise without a sample: %v", err)
 		}
