@@ -143,9 +143,11 @@ func Catalogue() []Entry {
 		{DisruptionBudgetRefused, warning, "LimitDisruptions", "",
 			"The fleet has no PodDisruptionBudget: the API server refuses it, or one of its name belongs to someone else. The fleet goes on; the note says why."},
 		{NodesRetained, normal, "RetainNodes", "", "The fleet was deleted with `deletionPolicy: Retain`; its nodes run on."},
-		{TaskStarted, normal, "StartTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask begins: its target is in the required phase and no other task is before it. A task for several nodes begins once for all; each of its children tells of its own node."},
+		{TaskStarted, normal, "StartTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask begins: its target is in the required phase and no other task is before it. " +
+			"A task for several nodes begins once for all; each of its children tells of its own node."},
 		{TaskComplete, normal, "FinishTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask is complete; the note says what came of it."},
-		{TaskFailed, warning, "FailTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask has failed for good; the note says why. To try again, make another with a new name."},
+		{TaskFailed, warning, "FailTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask has failed for good; the note says why. " +
+			"To try again, make another with a new name."},
 		{TaskNotCancelled, warning, "CancelTask", "SeiNode", "A running SeiNodeTask was deleted, and its node's sidecar could not be told within 30 seconds: " +
 			"it may still do what it was asked to."},
 		{NodeReleased, normal, "ReleaseNode", "SeiNode", "A SeiNodeTask that held its node was deleted, and the node's own plan takes over; the note says what is left of its data."},

@@ -23,6 +23,22 @@ func in(phase seiv1.SeiNodeTaskPhase) *seiv1.SeiNodeTask {
 	return task
 }
 
+// A task for a fleet names the fleet, and one with a selector nobody.
+func TestForTask_ForSeveralNodes_NamesTheFleet(t *testing.T) {
+	pending, running := in(seiv1.NodeTaskPending), in(seiv1.NodeTaskRunning)
+	running.Spec.Target = seiv1.TaskTarget{FleetRef: seiv1.FleetRef{Name: "rpc"}}
+	running.Status.Nodes = &seiv1.TaskNodes{Total: 3}
+	fleet := &corev1.ObjectReference{APIVersion: "sei.io/v1alpha1", Kind: "SeiNodeDeployment", Namespace: "ns", Name: "rpc"}
+	want := []events.Event{{Reason: events.TaskStarted, Note: "GovVote begins on 3 nodes", Related: fleet}}
+	if diff := cmp.Diff(want, events.ForTask(pending, running)); diff != "" {
+		t.Error(diff)
+	}
+	running.Spec.Target = seiv1.TaskTarget{Selector: map[string]string{"a": "b"}}
+	if got := events.ForTask(pending, running); len(got) != 1 || got[0].Related != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestForTask_EachPhaseIsToldOnceAndNamesTheNode(t *testing.T) {
 	node := &corev1.ObjectReference{APIVersion: "sei.io/v1alpha1", Kind: "SeiNode", Namespace: "ns", Name: "n"}
 	for name, c := range map[string]struct {

@@ -18,6 +18,10 @@ func TestTaskObserved_TheEndIsTimedOnce(t *testing.T) {
 	m.TaskObserved(begun, ended)
 	m.TaskObserved(ended, ended)
 	m.TaskObserved(nodeTask("b"), refused)
+	several := nodeTask("b") // its children are timed
+	several.Status.Phase, several.Status.StartedAt, several.Status.CompletedAt = seiv1.NodeTaskFailed, at(0), at(900)
+	several.Status.Nodes = &seiv1.TaskNodes{Total: 3}
+	m.TaskObserved(nodeTask("b"), several)
 	labels := `namespace="sei",outcome="Failed",task_kind="GovVote"`
 	expect(t, registry, metrics.NameNodeTaskDuration,
 		metrics.NameNodeTaskDuration+"_sum{"+labels+"} 90", metrics.NameNodeTaskDuration+"_count{"+labels+"} 1")

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,11 +120,10 @@ func (o *Observation) deadline(kind Kind) time.Time {
 	return own
 }
 
-// steps are those of the plan. A child that restarts its node is not done before the node is in sync
-// again: the next node is restarted then.
+// steps are those of the plan.
 func (o *Observation) steps(kind Kind) []string {
-	if o.Parent == nil || !kind.Restarts {
+	if o.Parent == nil {
 		return kind.Steps
 	}
-	return append(append([]string{}, kind.Steps...), StepAwaitInSync)
+	return slices.Concat(kind.Steps, kind.OnFleet)
 }

@@ -34,6 +34,9 @@ type Kind struct {
 	Timeout time.Duration
 	// Steps are the steps of its plan.
 	Steps []string
+	// OnFleet are steps that follow where the task is done on a fleet: the next node is begun with
+	// when they are done.
+	OnFleet []string
 	// OnSidecar: the node's sidecar works on it, so there is something to cancel.
 	OnSidecar bool
 	// Transacts: it puts a transaction on chain, which nobody can take back.
@@ -78,7 +81,7 @@ var kinds = []Kind{
 		OnSidecar: true, changes: func(*v1alpha1.SeiNodeTaskSpec) bool { return false },
 	}, {
 		Name: v1alpha1.TaskKindRestartSeid, Timeout: restartTimeout, Steps: []string{StepRestartSeid},
-		OnSidecar: true, Restarts: true,
+		OnFleet: []string{StepAwaitInSync}, OnSidecar: true, Restarts: true,
 	}, {
 		Name: v1alpha1.TaskKindMarkReady, Timeout: gateTimeout, Steps: []string{StepMarkReady}, OnSidecar: true,
 	}, {

@@ -57,7 +57,8 @@ func newGroupRig(t *testing.T, spec v1alpha1.SeiNodeTaskSpec) *groupRig {
 	snd := &v1alpha1.SeiNodeDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "f", UID: "fleet", Generation: 1}}
 	snd.Spec.Replicas, snd.Status.ObservedGeneration = 2, 1
 	snd.Spec.UpdateStrategy = &v1alpha1.UpdateStrategy{InPlace: &v1alpha1.InPlaceUpdate{MinReadySeconds: new(int32)}}
-	objects := []client.Object{snd}
+	objects := make([]client.Object, 0, 7)
+	objects = append(objects, snd)
 	r := &groupRig{rig: &rig{}, parent: client.ObjectKeyFromObject(parent), sidecars: map[string]*strictSidecar{}}
 	for _, name := range fleet.Names(snd) {
 		objects = append(objects, fleetNode(snd, name, spec.GovVote != nil)...)
@@ -108,7 +109,7 @@ func (r *groupRig) live(t *testing.T, hook func()) *v1alpha1.SeiNodeTask {
 	for range 80 {
 		hook()
 		list := &v1alpha1.SeiNodeTaskList{}
-		if err := r.Client.List(t.Context(), list); err != nil {
+		if err := r.List(t.Context(), list); err != nil {
 			t.Fatal(err)
 		}
 		for i := range list.Items {
@@ -157,7 +158,7 @@ func TestCrash_TaskForAFleet_EachNodeIsDoneOnce(t *testing.T) {
 func (r *groupRig) requireOneChildEach(t *testing.T, what string) {
 	t.Helper()
 	list := &v1alpha1.SeiNodeTaskList{}
-	if err := r.Client.List(t.Context(), list); err != nil || len(list.Items) != 3 {
+	if err := r.List(t.Context(), list); err != nil || len(list.Items) != 3 {
 		t.Errorf("%s: %d tasks, %v", what, len(list.Items), err)
 	}
 	for i := range list.Items {
@@ -190,7 +191,7 @@ func TestCrash_ChildDeletedByHand_IsNeverMadeAgain(t *testing.T) {
 					return
 				}
 				deleted = true
-				if err := r.Client.Delete(t.Context(), child); err != nil {
+				if err := r.Delete(t.Context(), child); err != nil {
 					t.Fatal(err)
 				}
 			})

@@ -51,7 +51,7 @@ func TestFleetRestart_OneAfterTheOther_EachInSyncFirst(t *testing.T) {
 func TestFleetRestart_LargerBudget_IsUsedAndKept(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUpFleet(fleetOf("rpc", world.FullNode(""), 2))
-	var releases []func()
+	releases := make([]func(), 0, len(threeNodes))
 	for _, name := range threeNodes {
 		releases = append(releases, w.Sidecars.Program(w.Key(name), api.RestartSeid, sidecarsim.Outcome{Hang: true}))
 	}
