@@ -143,7 +143,8 @@ func Catalogue() []Entry {
 		{DisruptionBudgetRefused, warning, "LimitDisruptions", "",
 			"The fleet has no PodDisruptionBudget: the API server refuses it, or one of its name belongs to someone else. The fleet goes on; the note says why."},
 		{NodesRetained, normal, "RetainNodes", "", "The fleet was deleted with `deletionPolicy: Retain`; its nodes run on."},
-		{TaskStarted, normal, "StartTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask begins: its target is in the required phase and no other task is before it. " +
+		{TaskStarted, normal, "StartTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask begins: its target is in the required phase " +
+			"and no other task is before it. " +
 			"A task for several nodes begins once for all; each of its children tells of its own node."},
 		{TaskComplete, normal, "FinishTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask is complete; the note says what came of it."},
 		{TaskFailed, warning, "FailTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask has failed for good; the note says why. " +
