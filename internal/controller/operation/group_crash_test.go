@@ -67,7 +67,7 @@ func newGroupRig(t *testing.T, spec v1alpha1.SeiNodeTaskSpec) *groupRig {
 		b.WithObjects(objects...).WithStatusSubresource(&v1alpha1.SeiNodeTask{}).WithIndex(&v1alpha1.SeiNodeTask{}, indexTarget, targetName)
 	})
 	for _, name := range fleet.Names(snd) {
-		r.sidecars[name] = &strictSidecar{fate: &r.fate, known: map[string]api.TaskResult{}, runs: map[string]int{}, clock: r.Clock.Now}
+		r.sidecars[name] = &strictSidecar{fate: &r.fate, known: map[string]api.TaskResult{}, runs: map[string]int{}, clock: r.Clock.Now, ready: true, starts: 3}
 	}
 	return r
 }
