@@ -31,6 +31,12 @@ const (
 	ConditionResultsMatch = "ResultsMatch"
 	// ConditionSnapshotsPublished says whether the node's snapshots reach the bucket.
 	ConditionSnapshotsPublished = "SnapshotsPublished"
+	// ConditionUpgradeScheduled says whether the chain has an upgrade ahead.
+	ConditionUpgradeScheduled = "UpgradeScheduled"
+	// ConditionUpgradeImageMissing says whether no image is known for an upgrade that is ahead.
+	ConditionUpgradeImageMissing = "UpgradeImageMissing"
+	// ConditionUpgradeFailed says whether the image of an upgrade turned out to be the wrong one.
+	ConditionUpgradeFailed = "UpgradeFailed"
 	// ConditionPaused says whether the object is paused.
 	ConditionPaused = "Paused"
 )
@@ -192,6 +198,25 @@ const (
 	ReasonNoBucket = "NoBucket"
 	// ReasonSidecarTooOld: the version of the sidecar does not know what is asked of it.
 	ReasonSidecarTooOld = "SidecarTooOld"
+)
+
+// Reasons of conditions UpgradeScheduled, UpgradeImageMissing and UpgradeFailed. SidecarTooOld is
+// one of UpgradeScheduled too.
+const (
+	// ReasonImageKnown: an entry of spec.upgrades names the image of the upgrade that is ahead.
+	ReasonImageKnown = "ImageKnown"
+	// ReasonNoEntry: no entry of spec.upgrades names the upgrade that is ahead.
+	ReasonNoEntry = "NoEntry"
+	// ReasonNothingScheduled: the chain has no upgrade ahead.
+	ReasonNothingScheduled = "NothingScheduled"
+	// ReasonNotAsked: the sidecar has not told yet.
+	ReasonNotAsked = "NotAsked"
+	// ReasonHandlerMissing: the image of the upgrade does not have its handler.
+	ReasonHandlerMissing = "HandlerMissing"
+	// ReasonTooEarly: the image has the handler of an upgrade that is not due yet.
+	ReasonTooEarly = "TooEarly"
+	// ReasonNoFailure: nothing is wrong with the image.
+	ReasonNoFailure = "NoFailure"
 )
 
 // Reasons of condition Paused. The first is also a reason of Ready.

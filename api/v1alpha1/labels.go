@@ -95,6 +95,11 @@ const AnnotationDeploymentUID = "sei.io/nodedeployment-uid"
 // down: its volume follows retention.whenScaled.
 const AnnotationScaledDown = "sei.io/scaled-down"
 
+// AnnotationMinorUpgrade on a fleet's node names the minor upgrade whose image the node may run
+// before its height: the fleet lets its nodes go one after the other. A node that is in no fleet
+// needs none.
+const AnnotationMinorUpgrade = "sei.io/minor-upgrade"
+
 // Data keys of the Secrets a node refers to.
 const (
 	SecretKeySigningKey = "priv_validator_key.json" //nolint:gosec // the name of a data key, not a credential

@@ -82,6 +82,9 @@ type SeiNodeStatus struct {
 	// bucket.
 	// +optional
 	LastPublished *PublishedSnapshot `json:"lastPublished,omitempty"`
+	// upgrade is how the node stands to the upgrades of its chain. Absent: it has none.
+	// +optional
+	Upgrade *UpgradeStatus `json:"upgrade,omitempty"`
 	// endpoint lists the addresses the node serves inside the cluster.
 	// +optional
 	Endpoint *NodeEndpoint `json:"endpoint,omitempty"`

@@ -15,6 +15,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="(has(oldSelf.dataVolume) && has(oldSelf.dataVolume.__import__)) || !has(self.dataVolume) || !has(self.dataVolume.__import__)",message="dataVolume.import cannot be added later: the node lives on a volume of its own by then; make a new SeiNode"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.size) || (has(self.dataVolume) && has(self.dataVolume.size) && (!(size(string(self.dataVolume.size)) <= 24 && (string(self.dataVolume.size).lowerAscii().indexOf('e') == -1 || string(self.dataVolume.size).lowerAscii().indexOf('e') >= size(string(self.dataVolume.size)) - 3) && isQuantity(string(self.dataVolume.size))) || quantity(string(self.dataVolume.size)).compareTo(quantity(string(oldSelf.dataVolume.size))) >= 0))",message="dataVolume.size can only grow: a volume cannot shrink"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.storageClassName) || (has(self.dataVolume) && has(self.dataVolume.storageClassName) && self.dataVolume.storageClassName == oldSelf.dataVolume.storageClassName)",message="dataVolume.storageClassName cannot change: a volume keeps its class; make a new SeiNode"
+// +kubebuilder:validation:XValidation:rule="!has(self.upgrades) || size(self.upgrades) == 0 || self.upgrades[0].image != self.image",message="the first entry of upgrades has the image of spec.image: that is the image before the upgrade; name the image of the release for the upgrade"
 type SeiNodeSpec struct {
 	// chainId is the chain the node belongs to, for example pacific-1. It
 	// cannot change.
@@ -23,10 +24,20 @@ type SeiNodeSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="chainId cannot change: the data of one chain does not fit another; make a new SeiNode"
 	ChainID string `json:"chainId"`
-	// image is the container image with seid. Changing it replaces the pod.
+	// image is the container image with seid that runs before the first entry of upgrades.
+	// Changing it replaces the pod, unless an entry is in force.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image"`
+	// upgrades say which image belongs to which upgrade of the chain, oldest first. An entry alone
+	// restarts nothing: the node takes its image when it has stopped for the upgrade.
+	// +kubebuilder:validation:MaxItems=128
+	// +kubebuilder:validation:XValidation:rule="self.all(u, self.exists_one(v, v.name == u.name))",message="two entries of upgrades have the same name: the chain applies a name once; remove one of them"
+	// +kubebuilder:validation:XValidation:rule="self.filter(u, has(u.height)).map(u, u.height).isSorted() && self.filter(u, has(u.height)).all(u, self.exists_one(v, has(v.height) && v.height == u.height))",message="the heights of upgrades do not rise from entry to entry: list them oldest first, each with a height of its own"
+	// +kubebuilder:validation:XValidation:rule="self.all(i, u, i == 0 || self[i - 1].image != u.image)",message="an entry of upgrades has the image of the entry before it: an image that stopped for the upgrade does not have it; name the image of the release for this upgrade"
+	// +listType=atomic
+	// +optional
+	Upgrades []ChainUpgrade `json:"upgrades,omitempty"`
 	// peers are the sources of the node's persistent peers. They are resolved
 	// again whenever they may have changed.
 	// +kubebuilder:validation:MaxItems=32
@@ -220,6 +231,7 @@ type SchedulingSpec struct {
 // +kubebuilder:validation:XValidation:rule="(!has(self.spec.validator) || !has(self.spec.validator.nodeKey) || !self.spec.validator.nodeKey.secret.secretName.contains('$(ORDINAL)')) && (!has(self.spec.seed) || !self.spec.seed.nodeKey.secret.secretName.contains('$(ORDINAL)'))",message="$(ORDINAL) means nothing in nodeKey.secret.secretName of a single SeiNode: write the name of the Secret; only the template of a SeiNodeDeployment has ordinals"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.validator) || !has(self.spec.validator.operatorKeyring) || !has(self.spec.validator.operatorKeyring.secret) || !(self.spec.validator.operatorKeyring.secret.secretName + self.spec.validator.operatorKeyring.secret.passphraseSecretRef.secretName).contains('$(ORDINAL)')",message="$(ORDINAL) means nothing in the Secret names of spec.validator.operatorKeyring of a single SeiNode: write the names of the Secrets; only the template of a SeiNodeDeployment has ordinals"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name must start with a letter and hold only a-z, 0-9 and '-': the node's Service is named after it"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.upgrade) || !has(oldSelf.spec.upgrades) || oldSelf.spec.upgrades.all(u, (has(self.spec.upgrades) && self.spec.upgrades.exists(v, v.name == u.name)) || !((has(oldSelf.status.upgrade.applied) && oldSelf.status.upgrade.applied.name == u.name) || (has(oldSelf.status.upgrade.entry) && oldSelf.status.upgrade.entry == u.name && oldSelf.status.upgrade.state != 'MovedEarly')))",message="an entry of spec.upgrades that is in force cannot be removed: the state on the volume needs its image; put it back under the same name, and change its image if it is the wrong one"
 type SeiNode struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional

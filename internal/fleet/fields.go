@@ -27,6 +27,7 @@ func (c Class) Rolled() bool { return c == Config || c == Restart }
 var Fields = map[string]Class{
 	"chainId":         Immutable,
 	"image":           Restart,
+	"upgrades":        Live, // an entry alone restarts nothing; see upgrades.go for the one in force
 	"peers":           Config,
 	"overrides":       Config,
 	"sidecar":         Restart,

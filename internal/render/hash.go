@@ -26,12 +26,12 @@ func SpecHash(podAnnotations map[string]string) string {
 }
 
 // stampHashes writes both hashes onto a template that has neither yet.
-func stampHashes(template *corev1ac.PodTemplateSpecApplyConfiguration, node *v1alpha1.SeiNode) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
+func stampHashes(template *corev1ac.PodTemplateSpecApplyConfiguration, in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	templateHash, err := hashOf(template)
 	if err != nil {
 		return nil, fmt.Errorf("hashing pod template: %w", err)
 	}
-	specHash, err := hashOf(podInputsOf(node))
+	specHash, err := hashOf(podInputsOf(in))
 	if err != nil {
 		return nil, fmt.Errorf("hashing pod inputs: %w", err)
 	}
@@ -65,12 +65,12 @@ type podInputs struct {
 // podInputsOf holds effective values where the API has a default, so that
 // writing the default down is not a change. The labels are the pod's own, among
 // them the fleet's and the one that marks publishers.
-func podInputsOf(node *v1alpha1.SeiNode) podInputs {
-	spec := &node.Spec
+func podInputsOf(in Input) podInputs {
+	node, spec := in.Node, &in.Node.Spec
 	inputs := podInputs{
 		ChainID:       spec.ChainID,
 		Role:          spec.Role(),
-		Image:         spec.Image,
+		Image:         in.seidImage(),
 		SidecarPort:   SidecarPort(node),
 		PodLabels:     requestedLabels(node),
 		Resources:     spec.Resources,

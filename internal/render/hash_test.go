@@ -37,6 +37,9 @@ var specChanges = []struct {
 }{
 	{"chainId", true, func(s *v1alpha1.SeiNodeSpec) { s.ChainID = "atlantic-2" }},
 	{"image", true, func(s *v1alpha1.SeiNodeSpec) { s.Image = "example.com/seid:v7" }},
+	{"upgrades", false, func(s *v1alpha1.SeiNodeSpec) {
+		s.Upgrades = []v1alpha1.ChainUpgrade{{Name: "v7", Image: "example.com/seid:v7"}}
+	}},
 	{"peers", false, func(s *v1alpha1.SeiNodeSpec) { s.Peers = []v1alpha1.PeerSource{{}} }},
 	{"overrides", false, func(s *v1alpha1.SeiNodeSpec) { s.Overrides = map[string]string{"evm.http_port": "1"} }},
 	{"sidecar", true, func(s *v1alpha1.SeiNodeSpec) { s.Sidecar = &v1alpha1.SidecarSpec{Image: "other"} }},

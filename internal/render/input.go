@@ -15,6 +15,8 @@ import (
 type Input struct {
 	// Node is the SeiNode to render.
 	Node *v1alpha1.SeiNode
+	// Image is the seid image that the node shall run now. Empty means spec.image.
+	Image string
 	// Platform is the operator's configuration.
 	Platform *platform.Config
 	// SidecarSubjects are the token subjects the sidecar listens to, for example
@@ -24,6 +26,9 @@ type Input struct {
 
 // role is the node's role, which also picks the platform's defaults.
 func (in Input) role() string { return in.Node.Spec.Role() }
+
+// seidImage is the image in force.
+func (in Input) seidImage() string { return cmp.Or(in.Image, in.Node.Spec.Image) }
 
 // sidecarImage is the node's own choice, else the platform's.
 func (in Input) sidecarImage() string {

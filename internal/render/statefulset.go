@@ -39,7 +39,7 @@ func StatefulSet(in Input) (*appsv1ac.StatefulSetApplyConfiguration, error) {
 }
 
 func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
-	p := pod{Input: in, chainImage: in.Node.Spec.Image, withKeys: true}
+	p := pod{Input: in, chainImage: in.seidImage(), withKeys: true}
 	seidContainer := p.seidContainer().
 		WithStartupProbe(seidStartup(in.Node)).
 		WithReadinessProbe(seidReadiness(in.Node))
@@ -60,5 +60,5 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	if restart := in.Node.Annotations[v1alpha1.AnnotationRestart]; restart != "" {
 		template.WithAnnotations(map[string]string{v1alpha1.AnnotationRestart: restart})
 	}
-	return stampHashes(template, in.Node)
+	return stampHashes(template, in)
 }

@@ -86,6 +86,10 @@ func newFiller(seed int64) *randfill.Filler {
 		func(p *v1.TaskStatus, c randfill.Continue) {
 			*p = oneOf(c, v1.TaskPending, v1.TaskRunning, v1.TaskComplete, v1.TaskFailed)
 		},
+		func(p *v1.UpgradeType, c randfill.Continue) { *p = oneOf(c, v1.UpgradeMajor, v1.UpgradeMinor) },
+		func(p *v1.UpgradeState, c randfill.Continue) {
+			*p = oneOf(c, v1.UpgradeUpToDate, v1.UpgradeScheduled, v1.UpgradeMovedEarly, v1.UpgradeHalted, v1.UpgradeMoved, v1.UpgradeFailed)
+		},
 		func(p *v1.PlanOutcome, c randfill.Continue) {
 			*p = oneOf(c, v1.OutcomeComplete, v1.OutcomeFailed, v1.OutcomeSuperseded)
 		},
@@ -101,6 +105,9 @@ func fillSpec(s *v1.SeiNodeSpec, c randfill.Continue) {
 	s.ExternalAddress = fmt.Sprintf("host-%d:26656", c.Uint32())
 	if c.Bool() {
 		s.ExternalAddress = ""
+	}
+	for i := range s.Upgrades { // heights rise
+		s.Upgrades[i].Height = int64(i+1)*1000 + int64(c.Int31n(1000))
 	}
 	if s.PodLabels != nil {
 		s.PodLabels = map[string]v1.LabelValue{fmt.Sprintf("example.com/l%x", c.Uint32()): v1.LabelValue(fmt.Sprintf("V_%x", c.Uint32()))}

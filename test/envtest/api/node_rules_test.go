@@ -42,7 +42,7 @@ func changes(spec string, patches ...string) []attempt {
 }
 
 func nodeRules() []rule {
-	return slices.Concat(nodeNameRules(), ordinalRules(), nodeSpecRules(), signingRules("SeiNode", "spec.overrides", func(o string) string { return node(full, o) }), podLabelRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules())
+	return slices.Concat(nodeNameRules(), ordinalRules(), nodeSpecRules(), signingRules("SeiNode", "spec.overrides", func(o string) string { return node(full, o) }), podLabelRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules(), upgradeRules())
 }
 
 func nodeNameRules() []rule {

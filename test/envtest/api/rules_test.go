@@ -21,6 +21,8 @@ type attempt struct {
 	// then is a merge patch of the spec. If set, spec must be accepted, and
 	// the change is what is judged.
 	then string
+	// status as YAML, which the object has before the change.
+	status string
 }
 
 // String shows an attempt in one line.
@@ -99,7 +101,7 @@ func (s *server) expect(t *testing.T, c rule, a attempt, message string) {
 	if a.then == "" {
 		_, err = s.try(t.Context(), obj)
 	} else {
-		err = s.change(t, obj, decode(t, a.then))
+		err = s.change(t, obj, a.status, decode(t, a.then))
 	}
 	switch {
 	case message == "" && err != nil:
@@ -112,12 +114,18 @@ func (s *server) expect(t *testing.T, c rule, a attempt, message string) {
 }
 
 // change creates an object, tries an update and removes the object.
-func (s *server) change(t *testing.T, obj *unstructured.Unstructured, patch map[string]any) error {
+func (s *server) change(t *testing.T, obj *unstructured.Unstructured, status string, patch map[string]any) error {
 	t.Helper()
 	resource := s.of(obj.GetKind())
 	stored, err := resource.Create(t.Context(), obj, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 	if err != nil {
 		t.Fatalf("the manifest before the change is refused: %v\n%v", err, obj.Object)
+	}
+	if status != "" {
+		stored.Object["status"] = decode(t, status)
+		if stored, err = resource.UpdateStatus(t.Context(), stored, metav1.UpdateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
+			t.Fatalf("the status before the change is refused: %v\n%s", err, status)
+		}
 	}
 	spec, _, err := unstructured.NestedMap(stored.Object, "spec")
 	if err != nil {
