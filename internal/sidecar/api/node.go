@@ -15,6 +15,8 @@ type Node struct {
 	Sync     Sync `json:"sync"`
 	// Upgrade is the plan that the chain has scheduled; nil when there is none.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
+	// Upgrades is what is known of the chain's upgrades on the volume; nil: an older sidecar.
+	Upgrades *Upgrades `json:"upgrades,omitempty"`
 	// Snapshots are the finished state-sync snapshots on the volume, newest first.
 	Snapshots []Snapshot `json:"snapshots,omitempty"`
 	// Published is about the snapshots in the bucket; nil: an older sidecar, which publishes none
@@ -160,8 +162,10 @@ const (
 	ExitHaltHeight ExitReason = "haltHeight"
 	// ExitUpgradeNeeded: the chain needs another binary from here on.
 	ExitUpgradeNeeded ExitReason = "upgradeNeeded"
-	ExitOutOfDisk     ExitReason = "outOfDisk"
-	ExitCrash         ExitReason = "crash"
+	// ExitTooEarly: the binary has an upgrade that is not due yet.
+	ExitTooEarly  ExitReason = "tooEarly"
+	ExitOutOfDisk ExitReason = "outOfDisk"
+	ExitCrash     ExitReason = "crash"
 	// ExitUnknown: the gate that watched it ended first.
 	ExitUnknown ExitReason = "unknown"
 )
@@ -175,7 +179,8 @@ type Exit struct {
 	Signal string `json:"signal,omitempty"`
 	// Message is the last panic or error line.
 	Message string `json:"message,omitempty"`
-	// Upgrade is the upgrade that the process ended for.
+	// Upgrade is the upgrade that the process ended for. Without a height it is applied already,
+	// or, with ExitTooEarly, still ahead.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
 }
 
@@ -187,6 +192,48 @@ type Upgrade struct {
 	// Minor: the new binary may run before the height.
 	Minor bool `json:"minor,omitempty"`
 }
+
+// Upgrades is what is known of the chain's upgrades on a volume. It outlives processes and pods.
+type Upgrades struct {
+	// Known: the node's own state was asked which upgrades are applied. Otherwise Applied holds no
+	// more than what seid said when it ended.
+	Known bool `json:"known"`
+	// Applied are the upgrades that are applied to the state, newest first.
+	Applied []AppliedUpgrade `json:"applied,omitempty"`
+	// Needed is the upgrade that seid has stopped for and that is not applied yet.
+	Needed *Upgrade `json:"needed,omitempty"`
+	// Refusal is how the binary of this pod has refused the state; nil when it has not.
+	Refusal *UpgradeRefusal `json:"refusal,omitempty"`
+}
+
+// AppliedUpgrade is an upgrade that is applied.
+type AppliedUpgrade struct {
+	Name string `json:"name"`
+	// Height is that of the block that applied it; 0 when nobody knows.
+	Height int64 `json:"height,omitempty"`
+}
+
+// UpgradeRefusal is a binary that does not run on a state because of an upgrade.
+type UpgradeRefusal struct {
+	Kind UpgradeRefusalKind `json:"kind"`
+	// Name of the upgrade.
+	Name string `json:"name"`
+	// Message is the line in which seid says so.
+	Message string `json:"message,omitempty"`
+}
+
+// UpgradeRefusalKind is why a binary does not run on a state.
+type UpgradeRefusalKind string
+
+// The kinds of refusals.
+const (
+	// RefusedNeeded: the upgrade is due, and the binary does not have it.
+	RefusedNeeded UpgradeRefusalKind = "needed"
+	// RefusedHandlerMissing: the upgrade is applied, and the binary does not have it.
+	RefusedHandlerMissing UpgradeRefusalKind = "handlerMissing"
+	// RefusedTooEarly: the binary has the upgrade, which is not due yet.
+	RefusedTooEarly UpgradeRefusalKind = "tooEarly"
+)
 
 // SyncState is how the node stands to its chain.
 type SyncState string

@@ -9,7 +9,7 @@ const (
 
 // Level numbers the additions to the v0 API. It grows by one with every addition
 // that a caller may want to depend on.
-const Level = LevelRelease
+const Level = LevelUpgrades
 
 // LevelFarewell is the level from which on restart-seid takes a farewell. Older sidecars
 // refuse parameters they do not know.
@@ -35,6 +35,10 @@ const LevelPublish = 7
 // releases it, the node document names that task and says that the data was emptied, and seid does
 // not start on data that was deleted in part.
 const LevelRelease = 8
+
+// LevelUpgrades is the level from which on the node document says which upgrades are applied, needed
+// and refused.
+const LevelUpgrades = 9
 
 // TokenAudience is the audience of the service-account tokens that sidecars accept.
 const TokenAudience = "sei-sidecar"

@@ -32,8 +32,8 @@ func (c *child) explain(e end) *api.Exit {
 	if e.signal != 0 {
 		exit.Signal = unix.SignalName(e.signal)
 	}
-	if upgrade := c.neededUpgrade(e, said); upgrade != nil {
-		exit.Reason, exit.Upgrade = api.ExitUpgradeNeeded, upgrade
+	if reason, upgrade := c.wrongBinary(e, said); upgrade != nil {
+		exit.Reason, exit.Upgrade = reason, upgrade
 		return exit
 	}
 	clean := e.code == 0 || e.signal == syscall.SIGTERM || e.signal == syscall.SIGINT
@@ -49,6 +49,18 @@ func (c *child) explain(e end) *api.Exit {
 		exit.Message = "it was killed, which is how the kernel ends a process that uses too much memory"
 	}
 	return exit
+}
+
+// wrongBinary is the upgrade because of which seid does not run on its state; nil when that is not
+// the reason.
+func (c *child) wrongBinary(e end, said findings) (api.ExitReason, *api.Upgrade) {
+	switch {
+	case said.handlerMissing != "":
+		return api.ExitUpgradeNeeded, &api.Upgrade{Name: said.handlerMissing}
+	case said.tooEarly != "":
+		return api.ExitTooEarly, &api.Upgrade{Name: said.tooEarly}
+	}
+	return api.ExitUpgradeNeeded, c.neededUpgrade(e, said)
 }
 
 // neededUpgrade is the upgrade that seid has ended for. It says so itself, and leaves a file

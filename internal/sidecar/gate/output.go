@@ -33,8 +33,11 @@ type findings struct {
 	// errorLine the last error in its log.
 	panicLine, finalLine, errorLine string
 	upgrade                         *api.Upgrade
-	halted                          bool
-	noSpace                         bool
+	// handlerMissing is an applied upgrade that the binary does not have, tooEarly one that it has
+	// before it is due.
+	handlerMissing, tooEarly string
+	halted                   bool
+	noSpace                  bool
 }
 
 // message is the line that tells most about the end.
@@ -115,9 +118,18 @@ func (s *stream) keep(part []byte) {
 // line, that it needs another binary.
 var upgradeNeeded = regexp.MustCompile(`^(?:panic: )?UPGRADE "([^"]+)" NEEDED at height:? ?(\d+)(?:: (.*))?`)
 
+// handlerMissing and tooEarly are how the upgrade module says that a binary is too old or too new for
+// the state. Loggers escape the quotes.
+var (
+	handlerMissing = regexp.MustCompile(`Wrong app version \d+, upgrade handler is missing for (.+?) upgrade plan`)
+	tooEarly       = regexp.MustCompile(`BINARY UPDATED BEFORE TRIGGER! UPGRADE \\?"([^"\\]+)\\?" - in binary but not executed on chain`)
+)
+
 // The words by which lines are known. Errors are written in three formats.
 var (
 	wordUpgrade = []byte(`UPGRADE "`)
+	wordMissing = []byte("upgrade handler is missing for ")
+	wordEarly   = []byte("BINARY UPDATED BEFORE TRIGGER")
 	wordHalting = []byte("halting node per configuration")
 	wordNoSpace = []byte("no space left on device")
 	panics      = [][]byte{[]byte("panic: "), []byte("fatal error: ")}
@@ -129,6 +141,10 @@ var (
 func (f *findings) read(line []byte) {
 	line = bytes.TrimRight(line, "\r")
 	switch {
+	case bytes.Contains(line, wordMissing):
+		f.handlerMissing = cmp.Or(first(handlerMissing, line), f.handlerMissing)
+	case bytes.Contains(line, wordEarly):
+		f.tooEarly = cmp.Or(first(tooEarly, line), f.tooEarly)
 	case bytes.Contains(line, wordUpgrade):
 		f.readUpgrade(line)
 	case bytes.Contains(line, wordHalting):
@@ -144,6 +160,15 @@ func (f *findings) read(line []byte) {
 	case holds(line, errorsHold):
 		f.errorLine = text(line)
 	}
+}
+
+// first is the first group of an expression; empty when a line does not match.
+func first(expression *regexp.Regexp, line []byte) string {
+	m := expression.FindSubmatch(line)
+	if m == nil {
+		return ""
+	}
+	return text(m[1])
 }
 
 func (f *findings) readUpgrade(line []byte) {

@@ -42,20 +42,56 @@ func ask(ctx context.Context, node *rpc.Client) *Chain {
 	return c
 }
 
-// askPlan asks the chain's state for the upgrade that is planned.
-func askPlan(ctx context.Context, node *rpc.Client) (*api.Upgrade, error) {
-	answer, err := node.ABCIQuery(ctx, upgrade.CurrentPlanPath, nil)
+// chainUpgrades is what the chain's state says of upgrades.
+type chainUpgrades struct {
+	// plan is the upgrade that is planned; nil when none is.
+	plan *api.Upgrade
+	// applied are those that are applied, newest first; asked: the node could say so.
+	applied []api.AppliedUpgrade
+	asked   bool
+	// height of the node before it was asked.
+	height int64
+}
+
+// askUpgrades asks the chain's state for the upgrade that is planned and those that are applied.
+func askUpgrades(ctx context.Context, node *rpc.Client) (*chainUpgrades, error) {
+	answer, err := query(ctx, node, upgrade.CurrentPlanPath, nil)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := upgrade.DecodeCurrentPlan(answer)
+	if err != nil {
+		return nil, err
+	}
+	told := &chainUpgrades{applied: []api.AppliedUpgrade{}}
+	if plan != nil {
+		told.plan = upgradeOf(*plan)
+	}
+	// Asked second: an upgrade that is applied in between is rather seen twice than not at all. A
+	// node that cannot answer this one has told its plan all the same.
+	if answer, err = query(ctx, node, upgrade.AppliedPath, upgrade.AppliedPrefix); err != nil {
+		return told, nil //nolint:nilerr // see above
+	}
+	all, err := upgrade.DecodeApplied(answer)
+	if err != nil {
+		return told, nil //nolint:nilerr // see above
+	}
+	for _, a := range all {
+		told.applied = append(told.applied, api.AppliedUpgrade(a))
+	}
+	told.asked = true
+	return told, nil
+}
+
+func query(ctx context.Context, node *rpc.Client, path string, data []byte) ([]byte, error) {
+	answer, err := node.ABCIQuery(ctx, path, data)
 	if err != nil {
 		return nil, err
 	}
 	if answer.Code != 0 {
 		return nil, &rpc.Error{Code: int(answer.Code), Message: answer.Log}
 	}
-	plan, err := upgrade.DecodeCurrentPlan(answer.Value)
-	if plan == nil || err != nil {
-		return nil, err
-	}
-	return upgradeOf(*plan), nil
+	return answer.Value, nil
 }
 
 func upgradeOf(p upgrade.Plan) *api.Upgrade {

@@ -65,6 +65,8 @@ func stopped(f Facts) api.Sync {
 			return state(api.SyncNotRunning, sayCrashed)
 		case api.ExitOutOfDisk:
 			return state(api.SyncNotRunning, sayOutOfDisk)
+		case api.ExitTooEarly:
+			return state(api.SyncNotRunning, sayTooEarly)
 		default: // stopped, or unknown
 		}
 	}
@@ -169,7 +171,7 @@ func standing(f Facts) api.Sync {
 		return behind(f)
 	case f.Now.Sub(c.BlockTime) <= freshBlock:
 		return state(api.SyncInSync, sayInSync)
-	case f.Stop != nil && f.Stop.Height == c.Height+1:
+	case f.stoppedAt(c.Height):
 		return state(api.SyncUpgradeNeeded, sayUpgradeNeeded)
 	case alone && c.OnlyValidator && f.Quiet:
 		return state(api.SyncInSync, sayQuiet) // the next block comes with the next transaction
@@ -181,6 +183,12 @@ func standing(f Facts) api.Sync {
 		return behind(f)
 	}
 	return stalledAfter(state(api.SyncNoBlocks, sayNoNewBlock), f.Trend.Idle, blockStall)
+}
+
+// stoppedAt reports whether the process that runs has stopped for an upgrade after this height. The
+// note of a process before is not its own: the binary that has the upgrade waits here for others.
+func (f Facts) stoppedAt(height int64) bool {
+	return f.Stop != nil && f.Stop.Height == height+1 && (f.Seid.Since == nil || !f.Stop.Written.Before(*f.Seid.Since))
 }
 
 func behind(f Facts) api.Sync {

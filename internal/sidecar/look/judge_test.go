@@ -154,8 +154,11 @@ func TestJudge(t *testing.T) {
 		"does not come closer":        {answering(stale, behindBy, func(f *Facts) { f.Trend.ClosingIn = false }), verdict{State: api.SyncBehind, Message: sayBehind}},
 		"stuck behind": {answering(stale, behindBy, idle, func(f *Facts) { f.Trend.ClosingIn = false }),
 			verdict{State: api.SyncBehind, Message: sayBehind, Stalled: true}},
-		"halted for an upgrade, still answering": {answering(stale, func(f *Facts) { f.Stop = &upgrade.Stop{Plan: upgrade.Plan{Height: 101}} }),
+		"halted for an upgrade, still answering": {answering(stale, func(f *Facts) { f.Stop = &upgrade.Stop{Plan: upgrade.Plan{Height: 101}, Written: now} }),
 			verdict{State: api.SyncUpgradeNeeded, Message: sayUpgradeNeeded}},
+		"the binary before has halted for an upgrade, this one waits for others": {answering(stale, func(f *Facts) {
+			f.Stop = &upgrade.Stop{Plan: upgrade.Plan{Height: 101}, Written: f.Seid.Since.Add(-time.Minute)}
+		}), verdict{State: api.SyncNoBlocks, Message: sayNoNewBlock, Ready: true}},
 		"an upgrade long done": {answering(stale, func(f *Facts) { f.Stop = &upgrade.Stop{Plan: upgrade.Plan{Height: 50}} }),
 			verdict{State: api.SyncNoBlocks, Message: sayNoNewBlock, Ready: true}},
 	} {

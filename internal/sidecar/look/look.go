@@ -13,6 +13,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/upgrades"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 	oldAnswer = Every + askBound
 	// keepAnswers is how long the node is not asked again, whoever looks.
 	keepAnswers = time.Second
-	// keepPlan is how long a planned upgrade is not asked for again.
+	// keepPlan is how long the chain's upgrades are not asked for again.
 	keepPlan = 30 * time.Second
 	// keepUsage is how long the size of the home is not measured again.
 	keepUsage = 5 * time.Minute
@@ -85,7 +86,7 @@ type Look struct {
 
 	answers      shared[*Chain]
 	traces       shared[traces]
-	plan         shared[*api.Upgrade]
+	plan         shared[*chainUpgrades]
 	snapshots    shared[[]api.Snapshot]
 	used         background[int64]
 	version      background[string]
@@ -94,6 +95,7 @@ type Look struct {
 	genesis      parsed[string]
 	nodeID       parsed[string]
 	address      parsed[string]
+	record       parsed[*upgrades.Record]
 
 	mu      sync.Mutex
 	history history
@@ -120,7 +122,7 @@ func New(cfg Config) *Look {
 		Config: cfg, home: home.Dir(cfg.Home), began: c.Now(), bound: Bound, wait: askWait,
 		answers:      shared[*Chain]{clock: c, keep: keepAnswers, bound: askBound, old: oldAnswer},
 		traces:       shared[traces]{clock: c, keep: keepAnswers, bound: askBound, old: oldAnswer},
-		plan:         shared[*api.Upgrade]{clock: c, keep: keepPlan, bound: askBound, old: forever},
+		plan:         shared[*chainUpgrades]{clock: c, keep: keepPlan, bound: askBound, old: forever},
 		snapshots:    shared[[]api.Snapshot]{clock: c, keep: keepSnapshots, bound: askBound, old: forever},
 		used:         background[int64]{clock: c, keep: keepUsage, retry: retryAfter},
 		version:      background[string]{clock: c, keep: forever, retry: retryAfter},
@@ -147,7 +149,7 @@ func (l *Look) Node(ctx context.Context) api.Node {
 	if l.RestartDue != nil {
 		doc.Seid.RestartDue = l.RestartDue(doc.Sync.State == api.SyncInSync)
 	}
-	doc.Upgrade = l.upgrade(ctx, doc)
+	l.upgrades(ctx, &doc)
 	doc.Snapshots, doc.Published = l.finishedSnapshots(ctx, set.SnapshotDir), l.Published()
 	doc.ResultExport = l.ResultExport()
 	if doc.Sync.State == api.SyncInSync && doc.Home.Stage == api.HomeFirstSync {

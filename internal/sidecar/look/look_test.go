@@ -10,13 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sei-operator/sei-operator/internal/seid/upgrade"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
 )
 
 func TestNode_PutsTheDocumentTogether(t *testing.T) {
 	s := newSeid(t)
-	s.plan = "0a070a02763718e807"
+	s.plan, s.applied = "0a070a02763718e807", []upgrade.Applied{{Name: "v6", Height: 5}}
 	verdict := &api.Validation{Valid: true, SeidVersion: "v6"}
 	refusal := &api.Refusal{Error: "no"}
 	l := s.look(func(c *Config) {
@@ -43,6 +44,7 @@ func TestNode_PutsTheDocumentTogether(t *testing.T) {
 		Seid:      api.Seid{State: api.SeidRunning, Starts: 1, Since: new(now), Version: "v6.4", RestartDue: []string{"config.toml:x true"}},
 		Sync:      api.Sync{State: api.SyncInSync, Message: sayInSync, Height: 10, Peers: 2, BlockTime: new(now)},
 		Upgrade:   &api.Upgrade{Name: "v7", Height: 1000},
+		Upgrades:  &api.Upgrades{Known: true, Applied: []api.AppliedUpgrade{{Name: "v6", Height: 5}}},
 		Snapshots: []api.Snapshot{},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -82,8 +84,13 @@ func TestNode_ManyAtOnce_AskTheNodeOnce(t *testing.T) {
 		}
 	}
 	for path, count := range s.calls {
-		if n := count.Load(); n != 1 {
+		if n := count.Load(); n != 1 && path != "POST /" {
 			t.Errorf("%s was called %d times", path, n)
+		}
+	}
+	for path, n := range s.queries {
+		if n != 1 {
+			t.Errorf("%s was asked %d times", path, n)
 		}
 	}
 }
@@ -99,7 +106,7 @@ func TestNode_AsksAgainAfterASecondAndForThePlanAfterHalfAMinute(t *testing.T) {
 	} {
 		s.clock.Step(tc.step)
 		l.Node(t.Context())
-		if status, plan := s.calls["GET /status"].Load(), s.calls["POST /"].Load(); status != tc.status || plan != tc.plan {
+		if status, plan := s.calls["GET /status"].Load(), int64(s.queries[upgrade.CurrentPlanPath]); status != tc.status || plan != tc.plan {
 			t.Errorf("after %s more: %d and %d calls, want %d and %d", tc.step, status, plan, tc.status, tc.plan)
 		}
 	}

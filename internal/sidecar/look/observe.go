@@ -66,30 +66,6 @@ func (l *Look) stopNote() *upgrade.Stop {
 	return note
 }
 
-// upgrade is the upgrade that is planned or that the node has stopped for. A node that does
-// not answer keeps the plan it told last: its state does not change meanwhile.
-func (l *Look) upgrade(ctx context.Context, doc api.Node) *api.Upgrade {
-	if doc.Sync.State == api.SyncUpgradeNeeded {
-		if exit := doc.Seid.LastExit; exit != nil && exit.Upgrade != nil {
-			return exit.Upgrade
-		}
-		if note := l.stopNote(); note != nil {
-			return upgradeOf(note.Plan)
-		}
-	}
-	if doc.Sync.Height == 0 || l.RPC == nil {
-		return l.plan.peek()
-	}
-	return l.plan.get(ctx, "", func(ctx context.Context) *api.Upgrade {
-		plan, err := askPlan(ctx, l.RPC())
-		if err != nil {
-			l.Log.Debug("asking for the upgrade plan", "error", err)
-			return l.plan.peek()
-		}
-		return plan
-	})
-}
-
 // finishedSnapshots lists the snapshots, at most every few seconds. A list that cannot be
 // read now is not known.
 func (l *Look) finishedSnapshots(ctx context.Context, dir string) []api.Snapshot {

@@ -2,6 +2,7 @@ package look
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -16,9 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
+	"github.com/sei-operator/sei-operator/internal/seid/upgrade"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
@@ -37,6 +40,10 @@ type fakeSeid struct {
 	peers  int
 	block  time.Time
 	plan   string // hex
+	// applied are the upgrades that are applied, in no order.
+	applied []upgrade.Applied
+	// queries counts the questions to the application by their path.
+	queries map[string]int
 	// threshold is the lag above which the node calls itself behind.
 	threshold int64
 	open      map[int]bool
@@ -51,7 +58,7 @@ func newSeid(t *testing.T) *fakeSeid {
 	s := &fakeSeid{
 		t: t, home: t.TempDir(), clock: clocktesting.NewFakeClock(now), calls: map[string]*atomic.Int64{},
 		state: api.Seid{State: api.SeidRunning, Starts: 1, Since: new(now)}, height: 10, peers: 2, block: now, threshold: 300,
-		open: map[int]bool{26656: true, 26657: true},
+		open: map[int]bool{26656: true, 26657: true}, queries: map[string]int{},
 	}
 	mux := http.NewServeMux()
 	for path, answer := range map[string]func() string{
@@ -71,13 +78,6 @@ func newSeid(t *testing.T) *fakeSeid {
 				t.Error(err)
 			}
 			return string(raw)
-		},
-		"POST /": func() string {
-			raw, err := hex.DecodeString(s.plan)
-			if err != nil {
-				t.Error(err)
-			}
-			return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"response":{"code":0,"height":"1","value":%q}}}`, base64.StdEncoding.EncodeToString(raw))
 		},
 	} {
 		count := &atomic.Int64{}
@@ -102,12 +102,48 @@ func newSeid(t *testing.T) *fakeSeid {
 			_, _ = w.Write([]byte(answer()))
 		})
 	}
+	s.calls["POST /"] = &atomic.Int64{}
+	mux.HandleFunc("POST /", s.query)
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	s.url = srv.URL
 	s.write("config/genesis.json", genesis)
 	s.write("config/config.toml", "mode = \"full\"\n[rpc]\nladdr = \"tcp://0.0.0.0:26657\"\n[p2p]\nladdr = \"tcp://0.0.0.0:26656\"\n")
 	return s
+}
+
+// query answers a question to the application.
+func (s *fakeSeid) query(w http.ResponseWriter, r *http.Request) {
+	s.calls["POST /"].Add(1)
+	var call struct {
+		Params struct{ Path, Data string } `json:"params"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&call); err != nil {
+		s.t.Error(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queries[call.Params.Path]++
+	answer := s.plan
+	if call.Params.Path == upgrade.AppliedPath {
+		answer = hex.EncodeToString(encodeApplied(s.applied))
+	}
+	raw, err := hex.DecodeString(answer)
+	if err != nil {
+		s.t.Error(err)
+	}
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"response":{"code":0,"height":"1","value":%q}}}`, base64.StdEncoding.EncodeToString(raw))
+}
+
+// encodeApplied is the answer of a node's store of upgrades.
+func encodeApplied(all []upgrade.Applied) []byte {
+	var pairs []byte
+	for _, a := range all {
+		pair := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), append([]byte{1}, a.Name...))
+		pair = protowire.AppendBytes(protowire.AppendTag(pair, 2, protowire.BytesType), binary.BigEndian.AppendUint64(nil, uint64(a.Height)))
+		pairs = protowire.AppendBytes(protowire.AppendTag(pairs, 1, protowire.BytesType), pair)
+	}
+	return pairs
 }
 
 func (s *fakeSeid) write(name, content string) {

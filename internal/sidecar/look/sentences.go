@@ -14,6 +14,7 @@ const (
 	sayOutOfDisk     = "seid has ended because the disk is full; grow the volume"
 	sayHalted        = "seid has stopped at its halt height"
 	sayUpgradeNeeded = "seid has stopped because the chain needs another binary from here on"
+	sayTooEarly      = "seid has ended because its binary has an upgrade that is not due yet"
 
 	sayStarting      = "seid has started and does not answer yet"
 	sayStartingAgain = "seid has crashed and started again; its last error is in seid.lastExit"

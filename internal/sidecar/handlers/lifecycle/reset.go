@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/notes"
 	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
 	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
+	"github.com/sei-operator/sei-operator/internal/sidecar/upgrades"
 )
 
 // emptySigningState is what `seid init` writes for a key that signed nothing.
@@ -123,7 +125,7 @@ func (t *Tasks) forgetDependents(records engine.Records) error {
 			return err
 		}
 	}
-	if err := stage.Forget(string(t.Node.Home)); err != nil {
+	if err := errors.Join(stage.Forget(string(t.Node.Home)), upgrades.Forget(string(t.Node.Home))); err != nil {
 		return err
 	}
 	return completion.Forget(records, dependents...)
