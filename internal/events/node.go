@@ -19,6 +19,7 @@ func ForNode(before, after *seiv1.SeiNode) []Event {
 	if e, ok := planEvent(before.Status.LastPlan, after.Status.LastPlan); ok {
 		list = append(list, e)
 	}
+	list = append(list, upgradeEvents(before, after)...)
 	for _, t := range conditions.Transitions(before.Status.Conditions, after.Status.Conditions) {
 		if e, ok := conditionEvent(t, before, after); ok {
 			list = append(list, e)
@@ -73,7 +74,9 @@ var conditionReasons = map[string]map[string]Reason{
 		seiv1.ReasonOperatorKeyringNotReady: KeyNotReady,
 		seiv1.ReasonOperatorKeyringInvalid:  KeyInvalid,
 	},
-	seiv1.ConditionResultsMatch: {seiv1.ReasonDiverged: ResultsDiverged},
+	seiv1.ConditionResultsMatch:        {seiv1.ReasonDiverged: ResultsDiverged},
+	seiv1.ConditionUpgradeImageMissing: {seiv1.ReasonNoEntry: UpgradeImageMissing},
+	seiv1.ConditionUpgradeFailed:       {seiv1.ReasonHandlerMissing: UpgradeFailed, seiv1.ReasonTooEarly: UpgradeFailed},
 	seiv1.ConditionNodeUpdateInProgress: {
 		seiv1.ReasonUpdateStarted:  UpdateStarted,
 		seiv1.ReasonUpdateComplete: UpdateComplete,

@@ -20,6 +20,7 @@ func (r *report) conditions() {
 	r.inputs()
 	r.resultsMatch()
 	r.snapshotsPublished()
+	r.upgrades()
 	r.readiness()
 	r.progressing()
 }

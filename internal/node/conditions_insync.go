@@ -89,16 +89,26 @@ func (r *report) chainStopped() (verdict, bool) {
 	}
 	switch d.Sync.State {
 	case api.SyncUpgradeNeeded:
-		message := "seid stopped: " + d.Sync.Message
-		if exit := d.Seid.LastExit; exit != nil && exit.Upgrade != nil {
-			message = fmt.Sprintf("seid stopped: the chain needs upgrade %s from height %d on; set spec.image to one that has it",
-				exit.Upgrade.Name, exit.Upgrade.Height)
-		}
-		return no(v1alpha1.ReasonUpgradeNeeded, message), true
+		return no(v1alpha1.ReasonUpgradeNeeded, r.upgradeNeeded()), true
 	case api.SyncHalted:
 		return no(v1alpha1.ReasonHalted, "seid stopped: "+d.Sync.Message), true
 	default:
 		return verdict{}, false
+	}
+}
+
+// upgradeNeeded says what a node waits for whose seid has stopped for an upgrade.
+func (r *report) upgradeNeeded() string {
+	c, exit := &r.Upgrade, r.Facts.Document.Seid.LastExit
+	switch {
+	case c.Missing != "":
+		return r.upgradeImageMissing().message
+	case c.Halted:
+		return "seid has stopped: " + r.scheduleWords()
+	case exit != nil && exit.Upgrade != nil && exit.Upgrade.Height == 0:
+		return fmt.Sprintf("seid has stopped: the state on the volume has upgrade %s, and the image that runs does not", exit.Upgrade.Name)
+	default:
+		return "seid has stopped: " + r.Facts.Document.Sync.Message
 	}
 }
 

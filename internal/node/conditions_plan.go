@@ -75,6 +75,7 @@ func (r *report) progressing() {
 	}
 	reason, problem := r.specProblem()
 	active := r.activePlan()
+	upgrade, why := r.upgradeStalled()
 	switch {
 	case r.Node.Spec.Paused:
 		r.set.False(v1alpha1.ConditionStalled, v1alpha1.ReasonPaused, "")
@@ -82,6 +83,8 @@ func (r *report) progressing() {
 		r.set.True(v1alpha1.ConditionStalled, reason, problem)
 	case r.Decision.HeldBack != "" && len(r.Decision.Missing) > 0 && active == nil:
 		r.set.True(v1alpha1.ConditionStalled, v1alpha1.ReasonHeldBack, r.Decision.HeldBack)
+	case upgrade != "" && active == nil:
+		r.set.True(v1alpha1.ConditionStalled, upgrade, why)
 	case r.startRefused() != "" && active == nil:
 		r.set.True(v1alpha1.ConditionStalled, v1alpha1.ReasonStartRefused, r.startRefused())
 	default:

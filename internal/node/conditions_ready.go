@@ -15,6 +15,8 @@ type verdict struct {
 
 func no(reason, message string) verdict { return verdict{metav1.ConditionFalse, reason, message} }
 
+func yes(reason, message string) verdict { return verdict{metav1.ConditionTrue, reason, message} }
+
 // readiness sets InSync, how the node stands to its chain, and Ready, which also wants the
 // spec's generation to be in force.
 func (r *report) readiness() {

@@ -25,6 +25,9 @@ func withoutProgress(status *v1alpha1.SeiNodeStatus) *v1alpha1.SeiNodeStatus {
 	bare := status.DeepCopy()
 	bare.NodeID, bare.ConfigHash = "", ""
 	bare.CurrentImage, bare.CurrentSidecarImage, bare.PodTemplateHash = "", "", ""
+	if u := bare.Upgrade; u != nil && u.State == v1alpha1.UpgradeMoved {
+		u.State = v1alpha1.UpgradeHalted
+	}
 	for i := range bare.Conditions {
 		c := &bare.Conditions[i]
 		c.Message, c.LastTransitionTime = "", metav1.Time{}

@@ -12,6 +12,7 @@ const (
 	ReasonNewNode            = "NewNode"
 	ReasonRetryAfterFailure  = "RetryAfterFailure"
 	ReasonImageChanged       = "ImageChanged"
+	ReasonChainUpgrade       = "ChainUpgrade"
 	ReasonSidecarChanged     = "SidecarImageChanged"
 	ReasonPodTemplateChanged = "PodTemplateChanged"
 	ReasonRestartRequested   = "RestartRequested"
@@ -30,7 +31,7 @@ const (
 // Reasons lists every reason of a plan.
 func Reasons() []string {
 	return []string{
-		ReasonNewNode, ReasonRetryAfterFailure, ReasonImageChanged, ReasonSidecarChanged, ReasonPodTemplateChanged, ReasonRestartRequested,
+		ReasonNewNode, ReasonRetryAfterFailure, ReasonImageChanged, ReasonChainUpgrade, ReasonSidecarChanged, ReasonPodTemplateChanged, ReasonRestartRequested,
 		ReasonPodOutdated, ReasonConfigChanged, ReasonPeersChanged, ReasonConfigUnvalidated, ReasonRestartDue, ReasonSidecarNotReady,
 		ReasonBootstrapObsolete, ReasonHomeEmpty, ReasonResultExport, ReasonPublishingChanged,
 	}
@@ -44,7 +45,7 @@ func IsBringUp(reason string) bool {
 // IsUpdate reports whether a plan with this reason replaces the pod of a node that was up.
 func IsUpdate(reason string) bool {
 	switch reason {
-	case ReasonImageChanged, ReasonSidecarChanged, ReasonPodTemplateChanged, ReasonRestartRequested, ReasonPodOutdated:
+	case ReasonImageChanged, ReasonChainUpgrade, ReasonSidecarChanged, ReasonPodTemplateChanged, ReasonRestartRequested, ReasonPodOutdated:
 		return true
 	default:
 		return false
@@ -120,6 +121,8 @@ func stepReason(in *Input, m Missing) string {
 // hashes: images may be rewritten on their way into a pod.
 func templateReason(b *Build, t *Target) string {
 	switch {
+	case (b == nil || b.Image != t.Image) && t.Upgrade != "":
+		return ReasonChainUpgrade
 	case b == nil || b.Image != t.Image:
 		return ReasonImageChanged
 	case b.Restart != t.Restart && t.Restart != "":
@@ -133,6 +136,8 @@ func templateReason(b *Build, t *Target) string {
 
 func templateChange(b *Build, t *Target) string {
 	switch templateReason(b, t) {
+	case ReasonChainUpgrade:
+		return fmt.Sprintf("%s: image changes from %s to %s", t.Upgrade, b.Image, t.Image)
 	case ReasonImageChanged:
 		return fmt.Sprintf("image changes from %s to %s", b.Image, t.Image)
 	case ReasonSidecarChanged:

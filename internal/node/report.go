@@ -24,6 +24,8 @@ type Pass struct {
 	Facts    Facts
 	Target   Target
 	Decision Decision
+	// Upgrade is the image that was chosen, and why.
+	Upgrade UpgradeChoice
 	// Progress is what the calls of steps came to.
 	Progress plan.Progress
 	// Ended is the plan that ended in this pass; nil when none did.
@@ -65,6 +67,7 @@ type report struct {
 func Report(p *Pass) *v1alpha1.SeiNodeStatus {
 	r := newReport(p)
 	r.facts()
+	r.upgrade()
 	r.phase()
 	r.conditions()
 	if p.Err == nil {

@@ -12,6 +12,8 @@ type Target struct {
 
 	// What the node is, for people: "full node of pacific-1".
 	What string
+	// Upgrade says why the image is that of an upgrade of the chain; empty when that is not why.
+	Upgrade string
 	// Restart is the value of the annotation sei.io/restart.
 	Restart string
 	// Retry: the user asked for another try since the last one.

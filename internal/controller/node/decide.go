@@ -14,8 +14,10 @@ import (
 
 // decide works out what is wanted and asks the domain what to do about it.
 func (r *Reconciler) decide(s *scope) {
-	s.target = r.targets.of(s.node, s.observed.Peers, s.renderTarget)
 	s.facts = s.domainFacts()
+	s.chooseImage()
+	s.target = r.targets.of(s.node, s.observed.Peers, s.input.Image, s.renderTarget)
+	s.target.Upgrade = s.upgrade.Because
 	s.decision = domain.Decide(domain.Input{
 		Facts: s.facts, Target: s.target, Plan: s.activePlan(), Last: s.node.Status.LastPlan, Now: s.now,
 	})
@@ -34,7 +36,7 @@ func (s *scope) renderTarget() domain.Target {
 		PublishKeep: spec.PublishKeep(), NoSnapshotBucket: s.input.Platform.Buckets.Snapshot == "",
 		Signs: spec.Signs(), Ceremony: spec.Validator != nil && spec.Validator.GenesisCeremony != nil,
 	}
-	t.Image, t.Generation, t.PreparationHash = spec.Image, s.node.Generation, render.PreparationHash(s.node)
+	t.Image, t.Generation, t.PreparationHash = s.input.Image, s.node.Generation, render.PreparationHash(s.node)
 	if source := spec.Snapshot(); source != nil {
 		t.Snapshot, t.Bootstrap = domain.PeerSnapshot, source.BootstrapImage != ""
 		if source.S3 != nil {

@@ -102,7 +102,7 @@ func (r *Reconciler) putOff(s *scope) *v1alpha1.SeiNode {
 func (s *scope) pass() *domain.Pass {
 	p := &domain.Pass{
 		Node: s.node, Now: s.now, Err: s.err, Read: s.seen,
-		Facts: s.facts, Target: s.target, Decision: s.decision, Progress: s.progress, Ended: s.finished,
+		Facts: s.facts, Target: s.target, Decision: s.decision, Upgrade: s.upgrade, Progress: s.progress, Ended: s.finished,
 		Pod: podState(s.objects.Pod, s.document, s.now), PodObstacle: s.objects.PodObstacle,
 		SidecarRuns: s.sidecarStarted, Unanswered: errors.Is(s.lookError, errNoAnswerYet),
 		Peers: s.observed.Peers, Endpoint: render.Endpoint(s.node, s.input.Platform.ClusterDomain),

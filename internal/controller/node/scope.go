@@ -46,6 +46,8 @@ type scope struct {
 	// statefulSet renders what the node's StatefulSet shall be, once.
 	statefulSet func() (*appsv1ac.StatefulSetApplyConfiguration, error)
 	target      domain.Target
+	// upgrade is the image that was chosen, and why.
+	upgrade domain.UpgradeChoice
 	// obstacle is why the node's objects cannot be kept in shape.
 	obstacle error
 
@@ -74,18 +76,19 @@ func (r *Reconciler) newScope(node *v1alpha1.SeiNode) *scope {
 		node.Status = *unwritten.status.DeepCopy()
 		before, since = node.DeepCopy(), unwritten.since
 	}
-	input := render.Input{Node: node, Platform: r.Platform, SidecarSubjects: r.SidecarSubjects}
-	return &scope{
+	s := &scope{
 		node:        node,
 		stored:      stored,
 		snapshot:    snapshot,
 		before:      before,
 		now:         now,
 		putOffSince: since,
-		input:       input,
-		statefulSet: sync.OnceValues(func() (*appsv1ac.StatefulSetApplyConfiguration, error) { return render.StatefulSet(input) }),
+		input:       render.Input{Node: node, Platform: r.Platform, SidecarSubjects: r.SidecarSubjects},
 		found:       task.Facts{Identity: node.Status.StatefulSet.DeepCopy(), ConsensusAddress: node.Status.ConsensusAddress},
 	}
+	// Rendered with the image that will have been chosen by then.
+	s.statefulSet = sync.OnceValues(func() (*appsv1ac.StatefulSetApplyConfiguration, error) { return render.StatefulSet(s.input) })
+	return s
 }
 
 // comeBackIn asks for another look after d, unless an earlier one is due.

@@ -12,7 +12,8 @@ import (
 )
 
 // targets remembers what nodes ask for, so that a node at rest is not rendered at every look. A
-// target follows from the node, its peers, and settings that hold as long as the process.
+// target follows from the node, its peers, the image in force, and settings that hold as long as the
+// process.
 type targets struct {
 	mu     sync.Mutex
 	byNode map[types.NamespacedName]rendered
@@ -23,19 +24,20 @@ type rendered struct {
 	uid             types.UID
 	resourceVersion string
 	peers           []string
+	image           string
 	target          domain.Target
 }
 
 // of is the target of a node, rendered if anything that it follows from has changed.
-func (m *targets) of(node *v1alpha1.SeiNode, peers []string, render func() domain.Target) domain.Target {
+func (m *targets) of(node *v1alpha1.SeiNode, peers []string, image string, render func() domain.Target) domain.Target {
 	key := client.ObjectKeyFromObject(node)
 	m.mu.Lock()
 	known, ok := m.byNode[key]
 	m.mu.Unlock()
-	if ok && known.uid == node.UID && known.resourceVersion == node.ResourceVersion && slices.Equal(known.peers, peers) {
+	if ok && known.uid == node.UID && known.resourceVersion == node.ResourceVersion && known.image == image && slices.Equal(known.peers, peers) {
 		return known.target
 	}
-	known = rendered{node.UID, node.ResourceVersion, slices.Clone(peers), render()}
+	known = rendered{node.UID, node.ResourceVersion, slices.Clone(peers), image, render()}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.byNode == nil {

@@ -8,12 +8,12 @@ import (
 	domain "github.com/sei-operator/sei-operator/internal/node"
 )
 
-func TestTargets_RenderedOncePerVersionOfTheNodeAndItsPeers(t *testing.T) {
+func TestTargets_RenderedOncePerVersionOfTheNodeItsPeersAndItsImage(t *testing.T) {
 	var m targets
-	node, peers, renders := newFullNode(), []string{"a@x"}, 0
+	node, peers, image, renders := newFullNode(), []string{"a@x"}, "seid:v6", 0
 	render := func() domain.Target {
 		renders++
-		return domain.Target{What: node.ResourceVersion + peers[0]}
+		return domain.Target{What: node.ResourceVersion + peers[0] + image}
 	}
 	for _, c := range []struct {
 		change func()
@@ -25,11 +25,13 @@ func TestTargets_RenderedOncePerVersionOfTheNodeAndItsPeers(t *testing.T) {
 		{func() { node.UID = "another" }, 3},
 		{func() { peers[0] = "b@y" }, 4},
 		{func() {}, 4},
-		{func() { m.forget(client.ObjectKeyFromObject(node)) }, 5},
+		{func() { image = "seid:v7" }, 5},
 		{func() {}, 5},
+		{func() { m.forget(client.ObjectKeyFromObject(node)) }, 6},
+		{func() {}, 6},
 	} {
 		c.change()
-		if got := m.of(node, peers, render); got.What != node.ResourceVersion+peers[0] || renders != c.want {
+		if got := m.of(node, peers, image, render); got.What != node.ResourceVersion+peers[0]+image || renders != c.want {
 			t.Errorf("%+v after %d renders, want version %s, peers %v, %d renders", got, renders, node.ResourceVersion, peers, c.want)
 		}
 	}
