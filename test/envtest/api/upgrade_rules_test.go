@@ -44,6 +44,8 @@ func upgradeRules() []rule {
 				inForce("{state: UpToDate, entry: v8, applied: {name: v8}}", onlySecond),
 				inForce("{state: UpToDate, entry: v7, applied: {name: v7}}", "upgrades: [{name: v7, image: seid:v7.1}]"),
 				inForce("{state: UpToDate, applied: {name: v6}}", "upgrades: null"),
+				inForce("{state: UpToDate, entry: v7, applied: {name: v7}}", "{image: seid:v7, upgrades: [{name: v8, image: seid:v8}]}"),
+				inForce("{state: UpToDate, entry: v8, applied: {name: v8}}", "{image: seid:v8, upgrades: null}"),
 				inForce("{state: MovedEarly, entry: v8, applied: {name: v7}}", onlyFirst),
 			},
 			rejected: []attempt{

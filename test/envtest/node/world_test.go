@@ -57,8 +57,16 @@ func (w nodes) awaitPod(name string, condition func(*corev1.Pod) bool) *corev1.P
 // settled is a node that runs its spec, is in sync, and has nothing left to do.
 func settled(n *v1alpha1.SeiNode) bool {
 	return n.Status.Phase == v1alpha1.NodeRunning && n.Status.Plan == nil && n.Status.ObservedGeneration == n.Generation &&
-		n.Status.CurrentImage == n.Spec.Image && is(n, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync) &&
+		n.Status.CurrentImage == inForce(n) && is(n, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync) &&
 		is(n, v1alpha1.ConditionSidecarReady, metav1.ConditionTrue, v1alpha1.ReasonSidecarReady)
+}
+
+// inForce is the image that a node shall run.
+func inForce(n *v1alpha1.SeiNode) string {
+	if n.Status.Upgrade == nil {
+		return n.Spec.Image
+	}
+	return n.Status.Upgrade.Image
 }
 
 func is(n *v1alpha1.SeiNode, conditionType string, status metav1.ConditionStatus, reason string) bool {

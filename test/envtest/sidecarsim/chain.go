@@ -30,6 +30,8 @@ type chain struct {
 	// with and address are what a running process was started with.
 	with    files
 	address string
+	// refused is how this binary has refused the state.
+	refused *api.UpgradeRefusal
 }
 
 // mountedKey is the key that the container got from a Secret when it started.

@@ -53,6 +53,7 @@ func (p *process) document(context.Context) api.Node {
 	if doc.APILevel >= api.LevelPublish {
 		doc.Published = &api.Published{Keep: m.home(p.volume).publish}
 	}
+	m.upgradesDocument(&doc, m.home(p.volume), c)
 	for _, a := range m.amends {
 		if a.node == "" || a.node == p.node {
 			a.change(&doc)

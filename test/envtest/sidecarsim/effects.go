@@ -133,6 +133,7 @@ func resetData(m *model, p *process, _ wire.ResetData) (any, error) {
 		return nil, err
 	}
 	h.restored, h.started, h.synced, h.stateSync, h.emptied = nil, false, false, false, true
+	h.upgrades = upgrades{}
 	return wire.WipedData{}, nil
 }
 

@@ -55,6 +55,8 @@ type home struct {
 	restarts map[string]int
 	// export is the standing export; nil when there is none.
 	export *api.StandingExport
+	// upgrades is what the state has of the chain's upgrades.
+	upgrades upgrades
 }
 
 func (h *home) stage() api.HomeStage {

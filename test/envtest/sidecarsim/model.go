@@ -20,7 +20,9 @@ type model struct {
 	// volumes names the volume that a node was seen on last.
 	volumes map[string]string
 
-	syncs    map[string]api.Sync
+	syncs map[string]api.Sync
+	// handlers are the upgrades that the seid of an image has.
+	handlers map[string][]string
 	levels   map[string]int
 	verdicts []*verdict
 	amends   []*amendment
@@ -33,7 +35,7 @@ type model struct {
 func newModel() *model {
 	return &model{
 		homes: map[string]*home{}, chains: map[types.UID]*chain{}, volumes: map[string]string{},
-		syncs: map[string]api.Sync{}, levels: map[string]int{},
+		syncs: map[string]api.Sync{}, handlers: map[string][]string{}, levels: map[string]int{},
 	}
 }
 

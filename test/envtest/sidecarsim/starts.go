@@ -55,6 +55,7 @@ func (m *model) startChain(c *chain, expect *wire.Expectation) *SeidStart {
 		ConfigHash: c.with.hash, Overrides: c.with.overrides, Address: c.address,
 	}
 	m.starts = append(m.starts, start)
+	defer m.refuse(c)
 	if expect != nil && expect.ConsensusAddress != c.address {
 		m.violatef("S1: %s started with address %q behind a gate that was opened for %q", c.node, c.address, expect.ConsensusAddress)
 	}
