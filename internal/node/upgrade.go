@@ -143,3 +143,13 @@ func ScheduledImage(spec *v1alpha1.SeiNodeSpec, status *v1alpha1.UpgradeStatus) 
 	}
 	return ""
 }
+
+// ImageInForce is the field of the spec that the node's image comes from now.
+func ImageInForce(n *v1alpha1.SeiNode) *string {
+	if status := n.Status.Upgrade; status != nil {
+		if entry := find(&n.Spec, status.Entry); entry != nil {
+			return &entry.Image
+		}
+	}
+	return &n.Spec.Image
+}

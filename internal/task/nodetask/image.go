@@ -9,40 +9,42 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/task"
 )
 
-// updateImage gives the node the image. What follows is the node's own update.
+// updateImage gives the node the image, in the field that its image comes from now. What follows is
+// the node's own update.
 func updateImage(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	image := env.Task.Spec.UpdateNodeImage.Image
-	if env.Node.Spec.Image == image {
+	if *node.ImageInForce(env.Node) == image {
 		return plan.Done("")
 	}
-	node := env.Node.DeepCopy()
-	node.Spec.Image = image
+	changed := env.Node.DeepCopy()
+	*node.ImageInForce(changed) = image
 	patch := client.MergeFromWithOptions(env.Node, client.MergeFromWithOptimisticLock{})
-	if err := env.Client.Patch(ctx, node, patch, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeTask)); err != nil {
-		return task.APIOutcome("changing the image of SeiNode "+node.Name, err)
+	if err := env.Client.Patch(ctx, changed, patch, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeTask)); err != nil {
+		return task.APIOutcome("changing the image of SeiNode "+changed.Name, err)
 	}
-	env.Wrote(node)
-	env.Node = node
+	env.Wrote(changed)
+	env.Node = changed
 	return plan.Done("")
 }
 
 // awaitImage waits until the node is ready with the image.
 func awaitImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
-	image, node := env.Task.Spec.UpdateNodeImage.Image, env.Node
-	if node.Spec.Image != image {
-		return plan.Terminal(v1alpha1.ReasonSuperseded, fmt.Errorf("somebody has changed the image of SeiNode %s to %s", node.Name, node.Spec.Image))
+	image, n := env.Task.Spec.UpdateNodeImage.Image, env.Node
+	if wanted := *node.ImageInForce(n); wanted != image {
+		return plan.Terminal(v1alpha1.ReasonSuperseded, fmt.Errorf("somebody has changed the image of SeiNode %s to %s", n.Name, wanted))
 	}
-	ready := conditions.Get(node.Status.Conditions, v1alpha1.ConditionReady)
+	ready := conditions.Get(n.Status.Conditions, v1alpha1.ConditionReady)
 	switch {
-	case ready == nil || node.Status.ObservedGeneration != node.Generation || ready.ObservedGeneration != node.Generation:
+	case ready == nil || n.Status.ObservedGeneration != n.Generation || ready.ObservedGeneration != n.Generation:
 		return plan.Wait(v1alpha1.ReasonOutOfDate, "waiting for the node to take up the image", 0)
 	case ready.Status != metav1.ConditionTrue:
 		return plan.Wait(ready.Reason, fmt.Sprintf("waiting for the node to be ready: %s", ready.Message), 0)
-	case node.Status.CurrentImage != image:
+	case n.Status.CurrentImage != image:
 		return plan.Wait(v1alpha1.ReasonOutOfDate, "waiting for the node's pod to run the image", 0)
 	}
 	env.Outputs = &v1alpha1.TaskOutputs{UpdateNodeImage: &v1alpha1.UpdateNodeImageOutputs{AppliedImage: image}}

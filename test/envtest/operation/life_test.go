@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -216,6 +217,30 @@ func TestUpdateNodeImage_EndsWithTheNodesUpdate(t *testing.T) {
 	})
 	world.Edit(w.World, "n", &v1alpha1.SeiNode{}, func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:d" })
 	w.await("late", failed(v1alpha1.ReasonSuperseded))
+}
+
+// On a node that is past an upgrade, UpdateNodeImage changes the image of the entry in force.
+func TestUpdateNodeImage_PastAnUpgrade_ChangesTheEntryInForce(t *testing.T) {
+	w := newOperatedWorld(t)
+	n := world.FullNode("n")
+	n.Spec.Upgrades = []v1alpha1.ChainUpgrade{{Name: "v7", Image: "seid:v7"}}
+	w.Sidecars.SetHandlers("seid:v7", "v7")
+	w.Sidecars.SetHandlers("seid:v7.1", "v7")
+	w.bringUp(n)
+	w.Sidecars.Plan(w.Key("n"), &api.Upgrade{Name: "v7", Height: 100})
+	if err := w.Sidecars.ReachUpgrade(w.Key("n")); err != nil {
+		t.Fatal(err)
+	}
+	w.AwaitNode("n", func(n *v1alpha1.SeiNode) bool {
+		return n.Status.CurrentImage == "seid:v7" && conditions.Is(n.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
+	})
+	w.Create(updateImage("u", "n", "seid:v7.1"))
+	w.await("u", complete)
+	got := &v1alpha1.SeiNode{}
+	w.Get("n", got)
+	if got.Spec.Image != "seid:a" || got.Spec.Upgrades[0].Image != "seid:v7.1" || got.Status.CurrentImage != "seid:v7.1" {
+		t.Errorf("spec %+v, the node runs %s", got.Spec, got.Status.CurrentImage)
+	}
 }
 
 // MarkReady opens a gate that somebody holds, for what is on disk, and the node's own plans stay
