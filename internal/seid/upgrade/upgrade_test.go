@@ -48,6 +48,34 @@ func TestDecodeCurrentPlan(t *testing.T) {
 	}
 }
 
+func TestDecodeApplied(t *testing.T) {
+	// What a real seid answered after u1 at height 42 and u2 at height 957.
+	const two = "0a0f0a03017531" + "1208000000000000002a" + "0a0f0a03017532" + "120800000000000003bd"
+	for name, tc := range map[string]struct {
+		answer string
+		want   []upgrade.Applied
+		err    string
+	}{
+		"none":               {answer: ""},
+		"newest first":       {answer: two, want: []upgrade.Applied{{Name: "u2", Height: 957}, {Name: "u1", Height: 42}}},
+		"a key of elsewhere": {answer: "0a0f0a03027531" + "1208000000000000002a", err: "decoding the applied upgrades"},
+		"no height":          {answer: "0a080a03017531" + "12012a", err: "decoding the applied upgrades"},
+		"cut off":            {answer: two[:20], err: "decoding the applied upgrades"},
+	} {
+		raw, err := hex.DecodeString(tc.answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := upgrade.DecodeApplied(raw)
+		if (err != nil) != (tc.err != "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+			t.Fatalf("%s: error %v, want %q", name, err, tc.err)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestReadStop(t *testing.T) {
 	for name, tc := range map[string]struct {
 		content string

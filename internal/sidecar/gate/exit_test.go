@@ -31,6 +31,18 @@ func TestRun_SaysWhyTheProcessEnded(t *testing.T) {
 			`echo 'UPGRADE "v9" NEEDED at height: 1234: with a note' >&2; echo 'panic: UPGRADE "v9" NEEDED at height: 1234: with a note' >&2; exit 2`,
 			api.Exit{Reason: api.ExitUpgradeNeeded, Code: 2, Message: `panic: UPGRADE "v9" NEEDED at height: 1234: with a note`, Upgrade: v9},
 		},
+		"the handler of an applied upgrade is missing": {
+			`echo 'time=x level=ERROR msg="CONSENSUS FAILURE!!!" err="Wrong app version 0, upgrade handler is missing for 1.0.5beta upgrade upgrade plan" stack=y';
+			echo 'panic: Wrong app version 0, upgrade handler is missing for 1.0.5beta upgrade upgrade plan [recovered, repanicked]' >&2; exit 2`,
+			api.Exit{Reason: api.ExitUpgradeNeeded, Code: 2, Message: "panic: Wrong app version 0, upgrade handler is missing for 1.0.5beta upgrade upgrade plan [recovered, repanicked]",
+				Upgrade: &api.Upgrade{Name: "1.0.5beta upgrade"}},
+		},
+		"updated too early": {
+			`echo 'level=ERROR msg="BINARY UPDATED BEFORE TRIGGER! UPGRADE \"v9\" - in binary but not executed on chain"';
+			echo 'panic: BINARY UPDATED BEFORE TRIGGER! UPGRADE "v9" - in binary but not executed on chain [recovered, repanicked]' >&2; exit 2`,
+			api.Exit{Reason: api.ExitTooEarly, Code: 2, Message: `panic: BINARY UPDATED BEFORE TRIGGER! UPGRADE "v9" - in binary but not executed on chain [recovered, repanicked]`,
+				Upgrade: &api.Upgrade{Name: "v9"}},
+		},
 		"upgrade that is only scheduled": {`echo 'UPGRADE "v9" SCHEDULED at height: 1234: x'; exit 1`, api.Exit{Reason: api.ExitCrash, Code: 1}},
 		"upgrade by its file": {
 			`mkdir -p data; echo '{"name":"v9","height":1234,"info":"with a note"}' > data/upgrade-info.json; exit 2`,

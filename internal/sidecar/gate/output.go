@@ -121,7 +121,7 @@ var upgradeNeeded = regexp.MustCompile(`^(?:panic: )?UPGRADE "([^"]+)" NEEDED at
 // handlerMissing and tooEarly are how the upgrade module says that a binary is too old or too new for
 // the state. Loggers escape the quotes.
 var (
-	handlerMissing = regexp.MustCompile(`Wrong app version \d+, upgrade handler is missing for (.+?) upgrade plan`)
+	handlerMissing = regexp.MustCompile(`Wrong app version \d+, upgrade handler is missing for (.+) upgrade plan`)
 	tooEarly       = regexp.MustCompile(`BINARY UPDATED BEFORE TRIGGER! UPGRADE \\?"([^"\\]+)\\?" - in binary but not executed on chain`)
 )
 
