@@ -48,7 +48,7 @@ const (
 	UpgradeUpToDate UpgradeState = "UpToDate"
 	// UpgradeScheduled: an upgrade is ahead, and the node runs the image before it.
 	UpgradeScheduled UpgradeState = "Scheduled"
-	// UpgradeMovedEarly: the node runs the image of a minor upgrade before its height.
+	// UpgradeMovedEarly: the node was given the image of a minor upgrade before its height.
 	UpgradeMovedEarly UpgradeState = "MovedEarly"
 	// UpgradeHalted: seid has stopped for the upgrade, and the pod does not have its image yet.
 	UpgradeHalted UpgradeState = "Halted"
