@@ -55,7 +55,8 @@ const (
 	// UpgradeMoved: seid had stopped for the upgrade, the pod has its image, and the upgrade is
 	// not seen to be applied yet.
 	UpgradeMoved UpgradeState = "Moved"
-	// UpgradeFailed: the pod has the image of the upgrade, and seid says that it is not the right one.
+	// UpgradeFailed: seid had stopped for the upgrade, the pod has its image, and seid says that it
+	// is not the right one.
 	UpgradeFailed UpgradeState = "Failed"
 )
 
