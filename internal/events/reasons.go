@@ -124,12 +124,15 @@ func Catalogue() []Entry {
 		{ResultsDiverged, warning, "CompareResults", "", "A block of a replayer differs from that of its canonical node; " +
 			"the note names height, layer and report. The comparison has ended there."},
 		{UpgradeScheduled, normal, "AwaitUpgrade", "", "The chain has scheduled an upgrade, or moved it to another height."},
-		{UpgradeCancelled, normal, "ForgetUpgrade", "", "The upgrade that was scheduled is not any more: the chain's governance has cancelled it, or it was skipped."},
+		{UpgradeCancelled, normal, "ForgetUpgrade", "", "The upgrade that was scheduled is not any more: " +
+			"the chain's governance has cancelled it, or it was skipped."},
 		{UpgradeHalted, normal, "HaltForUpgrade", "Pod", "seid has stopped at the height of an upgrade. " +
 			"The pod is replaced by one with its image at once, if an entry of `spec.upgrades` names it."},
 		{UpgradeApplied, normal, "FinishUpgrade", "", "The state on the node's volume has the upgrade."},
-		{UpgradeImageMissing, warning, "FindUpgradeImage", "", "No entry of `spec.upgrades` names an upgrade that is scheduled, or that seid has stopped for. Add one."},
-		{UpgradeFailed, warning, "RunUpgradeImage", "", "The image of an upgrade is the wrong one; the note has the line of seid's log. The node stays on it until it is corrected."},
+		{UpgradeImageMissing, warning, "FindUpgradeImage", "", "No entry of `spec.upgrades` names an upgrade " +
+			"that is scheduled, or that seid has stopped for. Add one."},
+		{UpgradeFailed, warning, "RunUpgradeImage", "", "The image of an upgrade is the wrong one; " +
+			"the note has the line of seid's log. The node stays on it until it is corrected."},
 		{VolumeNotResized, warning, "ResizeVolume", "PersistentVolumeClaim", "`dataVolume.size` grew, but the claim cannot follow; the note says why."},
 		{PeerResolutionFailed, warning, "ResolvePeers", "", "A peer source gave no answer; the peers it gave last are kept."},
 		{ReconcileFailed, warning, "Reconcile", "", "Something went wrong that no condition speaks of; the operator tries again."},

@@ -31,7 +31,7 @@ func told(u api.Upgrades) *api.Node {
 }
 
 func applied(names ...string) []api.AppliedUpgrade {
-	var list []api.AppliedUpgrade
+	list := make([]api.AppliedUpgrade, 0, len(names))
 	for i := range names {
 		list = append(list, api.AppliedUpgrade{Name: names[i], Height: int64(1000 - i)})
 	}

@@ -36,7 +36,7 @@ func (m *upgradeModel) has(image string, upgrade int) bool {
 }
 
 func (m *upgradeModel) images() []string {
-	list := []string{m.spec.Image}
+	list := append(make([]string, 0, 1+len(m.chain)), m.spec.Image)
 	for _, u := range m.chain {
 		list = append(list, "seid:"+u.Name)
 	}
@@ -44,7 +44,8 @@ func (m *upgradeModel) images() []string {
 }
 
 func newUpgradeModel(t *testing.T, seed uint64) *upgradeModel {
-	rnd := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(seed, 1))
 	m := &upgradeModel{t: t, rnd: rnd, spec: &v1alpha1.SeiNodeSpec{Image: "seid:first", FullNode: &v1alpha1.FullNodeSpec{}}, image: "seid:first"}
 	for i, name := range []string{"v1", "v2", "v3", "v4", "v5"} {
 		m.chain = append(m.chain, api.Upgrade{Name: name, Height: int64(100 * (i + 1)), Minor: rnd.IntN(3) == 0})
@@ -107,7 +108,7 @@ func (m *upgradeModel) require(image string) {
 	if m.next == len(m.chain) {
 		return
 	}
-	if early := m.has(image, m.next) && !m.halted; early && !(m.planned && m.chain[m.next].Minor) {
+	if early := m.has(image, m.next) && !m.halted; early && (!m.planned || !m.chain[m.next].Minor) {
 		m.t.Errorf("moved to %s before the halt for %s", image, m.chain[m.next].Name)
 	}
 	if m.has(image, m.next+1) && m.next+1 < len(m.chain) {

@@ -68,5 +68,5 @@ func decodeApplied(message []byte) (Applied, error) {
 	if !ok || len(value) != 8 {
 		return Applied{}, fmt.Errorf("key %x with value %x", key, value)
 	}
-	return Applied{Name: string(name), Height: int64(binary.BigEndian.Uint64(value))}, nil //nolint:gosec // the chain stores a height
+	return Applied{Name: string(name), Height: int64(binary.BigEndian.Uint64(value))}, nil
 }

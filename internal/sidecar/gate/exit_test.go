@@ -32,10 +32,10 @@ func TestRun_SaysWhyTheProcessEnded(t *testing.T) {
 			api.Exit{Reason: api.ExitUpgradeNeeded, Code: 2, Message: `panic: UPGRADE "v9" NEEDED at height: 1234: with a note`, Upgrade: v9},
 		},
 		"the handler of an applied upgrade is missing": {
-			`echo 'time=x level=ERROR msg="CONSENSUS FAILURE!!!" err="Wrong app version 0, upgrade handler is missing for 1.0.5beta upgrade upgrade plan" stack=y';
-			echo 'panic: Wrong app version 0, upgrade handler is missing for 1.0.5beta upgrade upgrade plan [recovered, repanicked]' >&2; exit 2`,
-			api.Exit{Reason: api.ExitUpgradeNeeded, Code: 2, Message: "panic: Wrong app version 0, upgrade handler is missing for 1.0.5beta upgrade upgrade plan [recovered, repanicked]",
-				Upgrade: &api.Upgrade{Name: "1.0.5beta upgrade"}},
+			`echo 'time=x level=ERROR msg="CONSENSUS FAILURE!!!" err="Wrong app version 0, upgrade handler is missing for 1.0.5beta new upgrade plan" stack=y';
+			echo 'panic: Wrong app version 0, upgrade handler is missing for 1.0.5beta new upgrade plan [recovered, repanicked]' >&2; exit 2`,
+			api.Exit{Reason: api.ExitUpgradeNeeded, Code: 2, Message: "panic: Wrong app version 0, upgrade handler is missing for 1.0.5beta new upgrade plan [recovered, repanicked]",
+				Upgrade: &api.Upgrade{Name: "1.0.5beta new"}},
 		},
 		"updated too early": {
 			`echo 'level=ERROR msg="BINARY UPDATED BEFORE TRIGGER! UPGRADE \"v9\" - in binary but not executed on chain"';

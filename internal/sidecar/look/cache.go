@@ -65,13 +65,6 @@ func (s *shared[T]) get(ctx context.Context, key string, fetch func(context.Cont
 	return none
 }
 
-// peek gives the last answer, however old, or the zero value.
-func (s *shared[T]) peek() T {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last.value
-}
-
 func (s *shared[T]) run(ctx context.Context, f *flight[T], fetch func(context.Context) T) {
 	ctx, cancel := context.WithTimeout(ctx, s.bound)
 	defer cancel()
