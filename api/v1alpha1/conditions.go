@@ -248,6 +248,7 @@ const (
 	ReasonGenesisConflict     = "GenesisConflict"
 	ReasonNotInGenesis        = "NotInGenesis"
 	ReasonRollingOut          = "RollingOut"
+	ReasonChainUpgrade        = "ChainUpgrade"
 	ReasonRolloutNotStarted   = "NotStarted"
 	ReasonRolloutComplete     = "RolloutComplete"
 	ReasonRolloutProgressing  = "RolloutProgressing"

@@ -18,6 +18,8 @@ const (
 	LabelDeploymentOrdinal = "sei.io/nodedeployment-ordinal"
 	// LabelComponent tells apart the helpers of a node, for example its bootstrap Job.
 	LabelComponent = "sei.io/component"
+	// LabelImagePull is the SeiNode that a pod pulls the image of its next upgrade for.
+	LabelImagePull = "sei.io/image-pull"
 	// LabelGenesis marks a ConfigMap that holds the genesis of the chain it names.
 	LabelGenesis = "sei.io/genesis"
 	// LabelTask is the SeiNodeTask for several nodes that a SeiNodeTask belongs to.
@@ -39,6 +41,7 @@ const (
 const (
 	ComponentBootstrap   = "bootstrap"
 	ComponentP2PEndpoint = "p2p-endpoint"
+	ComponentImagePull   = "image-pull"
 )
 
 // Annotations users set to ask for something.

@@ -85,6 +85,10 @@ type SeiNodeStatus struct {
 	// upgrade is how the node stands to the upgrades of its chain. Absent: it has none.
 	// +optional
 	Upgrade *UpgradeStatus `json:"upgrade,omitempty"`
+	// pulledAhead is the image of the next upgrade that was pulled on the node's machine. Absent: no
+	// upgrade is ahead, or its image is not there yet.
+	// +optional
+	PulledAhead *PulledImage `json:"pulledAhead,omitempty"`
 	// endpoint lists the addresses the node serves inside the cluster.
 	// +optional
 	Endpoint *NodeEndpoint `json:"endpoint,omitempty"`

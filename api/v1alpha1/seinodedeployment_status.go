@@ -62,6 +62,10 @@ type SeiNodeDeploymentStatus struct {
 	// templateHash identifies the template all nodes were last brought to.
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
+	// nextUpgrade is the upgrade that the chain has scheduled, as the fleet's nodes tell. Absent means
+	// there is none.
+	// +optional
+	NextUpgrade *NextUpgrade `json:"nextUpgrade,omitempty"`
 	// rollout is the change going on. Absent means there is none.
 	// +optional
 	Rollout *RolloutStatus `json:"rollout,omitempty"`
@@ -126,8 +130,51 @@ type FleetNode struct {
 	CurrentImage string `json:"currentImage,omitempty"`
 }
 
+// NextUpgrade is an upgrade of the chain that is ahead of a fleet.
+type NextUpgrade struct {
+	ScheduledUpgrade `json:",inline"`
+	// image that template.spec.upgrades has for it. Absent: no entry names it.
+	// +optional
+	Image string `json:"image,omitempty"`
+}
+
+// RolloutReason is why a change goes through a fleet.
+// +kubebuilder:validation:Enum=TemplateChanged;ChainUpgrade
+type RolloutReason string
+
+// The reasons of rollouts.
+const (
+	RolloutTemplateChanged RolloutReason = "TemplateChanged"
+	RolloutChainUpgrade    RolloutReason = "ChainUpgrade"
+)
+
+// UpgradeRollout is how far a fleet has come with an upgrade of its chain.
+type UpgradeRollout struct {
+	// name of the upgrade.
+	Name string `json:"name"`
+	// height of the first block that needs it. Absent: not known.
+	// +optional
+	Height int64 `json:"height,omitempty"`
+	// halted is how many nodes have stopped for the upgrade and do not have its image yet.
+	// +optional
+	Halted int32 `json:"halted"`
+	// moved is how many nodes have its image, or are past it.
+	// +optional
+	Moved int32 `json:"moved"`
+	// producing is how many of those are in sync with the chain again.
+	// +optional
+	Producing int32 `json:"producing"`
+}
+
 // RolloutStatus is a change on its way through a fleet.
 type RolloutStatus struct {
+	// reason is why there is a rollout: the template changed, or the chain is upgraded. Absent in
+	// rollouts of older operators.
+	// +optional
+	Reason RolloutReason `json:"reason,omitempty"`
+	// upgrade is the upgrade of the chain that the fleet goes through.
+	// +optional
+	Upgrade *UpgradeRollout `json:"upgrade,omitempty"`
 	// targetHash identifies the template the nodes are brought to.
 	TargetHash string `json:"targetHash"`
 	// startedAt is when the rollout began.
