@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,13 +44,12 @@ func rolloutEvents(was, is *seiv1.SeiNodeDeploymentStatus, changes string) []Eve
 	switch {
 	case before == nil && after == nil:
 		return nil
+	case after != nil && after.Upgrade != nil && (before == nil || before.Upgrade == nil || before.Upgrade.Name != after.Upgrade.Name):
+		return []Event{New(ChainUpgradeStarted, "the fleet takes chain upgrade %s: %s", after.Upgrade.Name, conditionMessage(is, seiv1.ConditionRolloutInProgress))}
 	case before == nil:
 		return []Event{New(RolloutStarted, "rolling out %s to %d nodes, target %s", orSomething(changes), after.Total, after.TargetHash)}
 	case after == nil:
-		note := "every node that takes part runs the template"
-		if c := conditions.Get(is.Conditions, seiv1.ConditionRolloutInProgress); c != nil {
-			note = c.Message
-		}
+		note := cmp.Or(conditionMessage(is, seiv1.ConditionRolloutInProgress), "every node that takes part runs the template")
 		return []Event{New(RolloutComplete, "%s", note)}
 	case before.TargetHash != after.TargetHash:
 		return []Event{New(RolloutSuperseded, "target %s is superseded by %s after %d of %d nodes",
@@ -57,6 +57,14 @@ func rolloutEvents(was, is *seiv1.SeiNodeDeploymentStatus, changes string) []Eve
 	default:
 		return nil
 	}
+}
+
+// conditionMessage is what a condition says; empty when it is not there.
+func conditionMessage(status *seiv1.SeiNodeDeploymentStatus, conditionType string) string {
+	if c := conditions.Get(status.Conditions, conditionType); c != nil {
+		return c.Message
+	}
+	return ""
 }
 
 // waitedFor is the name of the node that a rollout waits for.

@@ -21,20 +21,27 @@ func TestForDeployment_EachTransition_IsToldOnce(t *testing.T) {
 	}
 	stalled := metav1.Condition{Type: seiv1.ConditionRolloutStalled, Status: metav1.ConditionTrue, Reason: "R", Message: "waiting on rpc-1"}
 	a, b := &seiv1.RolloutStatus{TargetHash: "a", Total: 5}, &seiv1.RolloutStatus{TargetHash: "b", Total: 5}
+	up := &seiv1.RolloutStatus{TargetHash: "a", Total: 5, Upgrade: &seiv1.UpgradeRollout{Name: "v2"}}
+	next := &seiv1.RolloutStatus{TargetHash: "a", Total: 5, Upgrade: &seiv1.UpgradeRollout{Name: "v3"}}
 	cases := map[string]struct {
 		before, after *seiv1.SeiNodeDeployment
 		want          []events.Reason
 		note          string
 	}{
-		"nothing":       {fleet(a), fleet(a), nil, ""},
-		"rollout":       {fleet(nil), fleet(a), []events.Reason{events.RolloutStarted}, "rolling out image to 5 nodes, target a"},
-		"superseded":    {fleet(a), fleet(b), []events.Reason{events.RolloutSuperseded}, "target a is superseded by b"},
-		"complete":      {fleet(b), fleet(nil), []events.Reason{events.RolloutComplete}, "every node"},
-		"stalled":       {fleet(a), fleet(a, stalled), []events.Reason{events.RolloutStalled}, "waiting on rpc-1"},
-		"paused":        {fleet(nil, paused("False")), fleet(nil, paused("True")), []events.Reason{events.Paused}, "the fleet is paused"},
-		"resumed":       {fleet(nil, paused("True")), fleet(nil, paused("False")), []events.Reason{events.Resumed}, "no longer"},
-		"never paused":  {fleet(nil), fleet(nil, paused("False")), nil, ""},
-		"still stalled": {fleet(a, stalled), fleet(a, stalled), nil, ""},
+		"nothing":              {fleet(a), fleet(a), nil, ""},
+		"rollout":              {fleet(nil), fleet(a), []events.Reason{events.RolloutStarted}, "rolling out image to 5 nodes, target a"},
+		"superseded":           {fleet(a), fleet(b), []events.Reason{events.RolloutSuperseded}, "target a is superseded by b"},
+		"upgrade":              {fleet(nil), fleet(up), []events.Reason{events.ChainUpgradeStarted}, "chain upgrade v2"},
+		"upgrade in a rollout": {fleet(a), fleet(up), []events.Reason{events.ChainUpgradeStarted}, "chain upgrade v2"},
+		"upgrade goes on":      {fleet(up), fleet(up), nil, ""},
+		"next upgrade":         {fleet(up), fleet(next), []events.Reason{events.ChainUpgradeStarted}, "chain upgrade v3"},
+		"upgraded":             {fleet(up), fleet(nil), []events.Reason{events.RolloutComplete}, "every node"},
+		"complete":             {fleet(b), fleet(nil), []events.Reason{events.RolloutComplete}, "every node"},
+		"stalled":              {fleet(a), fleet(a, stalled), []events.Reason{events.RolloutStalled}, "waiting on rpc-1"},
+		"paused":               {fleet(nil, paused("False")), fleet(nil, paused("True")), []events.Reason{events.Paused}, "the fleet is paused"},
+		"resumed":              {fleet(nil, paused("True")), fleet(nil, paused("False")), []events.Reason{events.Resumed}, "no longer"},
+		"never paused":         {fleet(nil), fleet(nil, paused("False")), nil, ""},
+		"still stalled":        {fleet(a, stalled), fleet(a, stalled), nil, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

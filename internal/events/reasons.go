@@ -48,17 +48,19 @@ const (
 	RolloutComplete   Reason = "RolloutComplete"
 	RolloutStalled    Reason = "RolloutStalled"
 	RolloutFailed     Reason = "RolloutFailed"
-	NodeRemoved       Reason = "NodeRemoved"
-	NodeRecreated     Reason = "NodeRecreated"
-	NodeRestored      Reason = "NodeRestored"
-	NodeNotOurs       Reason = "NodeNotOurs"
-	NodeRefused       Reason = "NodeRefused"
-	NodesRetained     Reason = "NodesRetained"
-	CeremonyComplete  Reason = "CeremonyComplete"
-	CeremonyFailed    Reason = "CeremonyFailed"
-	GenesisWarning    Reason = "GenesisWarning"
-	GenesisConflict   Reason = "GenesisConflict"
-	NotInGenesis      Reason = "NotInGenesis"
+	// ChainUpgradeStarted: the first node of a fleet has stopped for an upgrade, or takes it early.
+	ChainUpgradeStarted Reason = "ChainUpgradeStarted"
+	NodeRemoved         Reason = "NodeRemoved"
+	NodeRecreated       Reason = "NodeRecreated"
+	NodeRestored        Reason = "NodeRestored"
+	NodeNotOurs         Reason = "NodeNotOurs"
+	NodeRefused         Reason = "NodeRefused"
+	NodesRetained       Reason = "NodesRetained"
+	CeremonyComplete    Reason = "CeremonyComplete"
+	CeremonyFailed      Reason = "CeremonyFailed"
+	GenesisWarning      Reason = "GenesisWarning"
+	GenesisConflict     Reason = "GenesisConflict"
+	NotInGenesis        Reason = "NotInGenesis"
 
 	DisruptionBudgetRefused Reason = "DisruptionBudgetRefused"
 )
@@ -137,6 +139,7 @@ func Catalogue() []Entry {
 		{PeerResolutionFailed, warning, "ResolvePeers", "", "A peer source gave no answer; the peers it gave last are kept."},
 		{ReconcileFailed, warning, "Reconcile", "", "Something went wrong that no condition speaks of; the operator tries again."},
 		{RolloutStarted, normal, "RollOut", "", "A fleet's template changed in a way that disturbs nodes; the note names the fields. They move a few at a time."},
+		{ChainUpgradeStarted, normal, "UpgradeChain", "", "The first node of a fleet has stopped for an upgrade of its chain, or takes a minor one before its height. `RolloutComplete` follows when all nodes are past it."},
 		{RolloutSuperseded, normal, "SupersedeRollout", "", "The template changed again before the rollout was through; nodes now move to the newest."},
 		{RolloutComplete, normal, "FinishRollout", "", "Every node of the fleet that takes part runs the template, is in sync, and has been for `minReadySeconds`."},
 		{RolloutStalled, warning, "AwaitRollout", "SeiNode",

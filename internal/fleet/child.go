@@ -103,6 +103,15 @@ func (c Child) Rolled(live *v1alpha1.SeiNode) ([]string, error) {
 		return nil, err
 	}
 	found := want.differences(have)
+	switch {
+	case c.changesImage(live) && !slices.Contains(found, pathImage):
+		found = append(found, pathUpgrades)
+	case !c.changesImage(live):
+		found = slices.DeleteFunc(found, func(path string) bool { return path == pathImage })
+	}
+	if c.waitsForEarly(live) {
+		found = append(found, "metadata.annotations["+v1alpha1.AnnotationMinorUpgrade+"]")
+	}
 	if c.Annotations[rolledAnnotation] != live.Annotations[rolledAnnotation] && c.Annotations[rolledAnnotation] != "" {
 		found = append(found, "metadata.annotations["+rolledAnnotation+"]")
 	}
@@ -121,15 +130,23 @@ func (c Child) Held(live *v1alpha1.SeiNode) (Child, error) {
 		return c, err
 	}
 	for _, path := range rolledPaths {
-		want.put(path, have.get(path))
+		if path != pathImage {
+			want.put(path, have.get(path))
+		}
+	}
+	if c.changesImage(live) {
+		want.put(pathImage, have.get(pathImage))
+		want.put(pathUpgrades, have.get(pathUpgrades))
 	}
 	if c.Spec, err = want.spec(); err != nil {
 		return c, err
 	}
 	c.Annotations = maps.Clone(c.Annotations)
-	delete(c.Annotations, rolledAnnotation)
-	if value, there := live.Annotations[rolledAnnotation]; there {
-		c.Annotations[rolledAnnotation] = value
+	for _, rolled := range []string{rolledAnnotation, v1alpha1.AnnotationMinorUpgrade} {
+		delete(c.Annotations, rolled)
+		if value, there := live.Annotations[rolled]; there {
+			c.Annotations[rolled] = value
+		}
 	}
 	return c, nil
 }

@@ -48,7 +48,7 @@ func (s *report) ready() answer {
 	case !nodes.ok:
 		return nodes
 	case s.snd.Status.Rollout != nil:
-		return answer{false, v1alpha1.ReasonRollingOut, s.rolloutWords()}
+		return answer{false, rolloutReason(s.snd.Status.Rollout), s.rolloutWords()}
 	}
 	for _, n := range s.nodes {
 		if !n.Held && !n.Stopped && (!n.Current || !n.InForce) {
@@ -97,7 +97,7 @@ func (s *report) working(stalled bool) answer {
 	case status.Plan != nil:
 		return answer{true, status.Plan.Reason, status.Plan.Message}
 	case status.Rollout != nil:
-		return answer{true, v1alpha1.ReasonRollingOut, s.rolloutWords()}
+		return answer{true, rolloutReason(status.Rollout), s.rolloutWords()}
 	case s.surplus > 0:
 		return answer{true, v1alpha1.ReasonProgressing, "nodes are being removed"}
 	case slices.ContainsFunc(s.members, isComingUp):

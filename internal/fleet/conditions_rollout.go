@@ -12,7 +12,7 @@ func (s *report) rolloutInProgress(set conditions.Setter) {
 	rollout := s.snd.Status.Rollout
 	switch {
 	case rollout != nil:
-		set.True(v1alpha1.ConditionRolloutInProgress, v1alpha1.ReasonRollingOut, s.rolloutWords())
+		set.True(v1alpha1.ConditionRolloutInProgress, rolloutReason(rollout), s.rolloutWords())
 	case s.before.Status.Rollout != nil:
 		set.False(v1alpha1.ConditionRolloutInProgress, v1alpha1.ReasonRolloutComplete, s.rolledOut())
 	case conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionRolloutInProgress) == nil:
@@ -28,10 +28,21 @@ func (s *report) rolloutInProgress(set conditions.Setter) {
 func (s *report) rolloutWords() string {
 	rollout := s.snd.Status.Rollout
 	message := fmt.Sprintf("%d of %d nodes are done; waiting on %s", rollout.Updated, rollout.Total, rollout.WaitingOn)
+	if rollout.Upgrade != nil {
+		message = upgradeWords(rollout)
+	}
 	if s.snd.Spec.Paused {
 		message += " (the fleet is paused)"
 	}
 	return message
+}
+
+// rolloutReason is the reason of conditions that speak of a rollout.
+func rolloutReason(r *v1alpha1.RolloutStatus) string {
+	if r.Upgrade != nil {
+		return v1alpha1.ReasonChainUpgrade
+	}
+	return v1alpha1.ReasonRollingOut
 }
 
 func (s *report) rolloutStalled(set conditions.Setter) {
@@ -94,6 +105,9 @@ func (s *report) rolledOut() string {
 		if n.Held {
 			held++
 		}
+	}
+	if u := s.before.Status.Rollout.Upgrade; u != nil && held == 0 {
+		return fmt.Sprintf("every node is past chain upgrade %s", u.Name)
 	}
 	if held == 0 {
 		return "every node runs the template"

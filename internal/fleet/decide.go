@@ -3,6 +3,7 @@ package fleet
 import (
 	"slices"
 
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/platform"
 )
 
@@ -17,6 +18,10 @@ type Decision struct {
 	Moves []int
 	// Changes are the fields a rollout is about.
 	Changes []string
+	// Next is the upgrade that the chain has scheduled; nil when there is none.
+	Next *v1alpha1.ScheduledUpgrade
+	// Upgrade is the one that the fleet goes through; nil when there is none.
+	Upgrade *v1alpha1.ScheduledUpgrade
 }
 
 // Decide works out what the template asks for and which nodes may take it over now.
@@ -28,6 +33,7 @@ func Decide(o *Observation, cfg *platform.Config) (Decision, error) {
 	d := Decision{
 		TargetHash: hash, Nodes: make([]Node, 0, len(o.Members)),
 		Ceremony: DecideCeremony(o.Fleet, CeremonyFacts{Genesis: o.Genesis, Founders: o.Founders}, o.Now),
+		Next:     nextUpgrade(o.Members), Upgrade: upgradeUnderWay(o),
 	}
 	validators := d.Ceremony.validators()
 	for i := range o.Members {
@@ -37,7 +43,7 @@ func Decide(o *Observation, cfg *platform.Config) (Decision, error) {
 			return Decision{}, err
 		}
 		d.Changes = append(d.Changes, rolled...)
-		d.Nodes = append(d.Nodes, judge(o, m, len(rolled) == 0).outside(NotInGenesis(m.own(), validators)))
+		d.Nodes = append(d.Nodes, d.judge(o, m, len(rolled) == 0).outside(NotInGenesis(m.own(), validators)))
 	}
 	slices.Sort(d.Changes)
 	d.Changes = slices.Compact(d.Changes)
@@ -54,11 +60,13 @@ func (m *Member) rolled() ([]string, error) {
 }
 
 // judge looks at a member; current says whether its spec holds what the template asks for.
-func judge(o *Observation, m *Member, current bool) Node {
-	n := observe(m.Target, m.own(), look{
-		current: current, restarted: m.Restarted, partition: Partition(o.Fleet), minReady: MinReady(o.Fleet), now: o.Now,
-	})
-	n = n.restartedBy(m.Task)
+func (d *Decision) judge(o *Observation, m *Member, current bool) Node {
+	l := look{current: current, restarted: m.Restarted, partition: Partition(o.Fleet), minReady: MinReady(o.Fleet), now: o.Now}
+	if d.Upgrade != nil {
+		l.upgrade = d.Upgrade.Name
+	}
+	n := observe(m.Target, m.own(), l).restartedBy(m.Task)
+	n.FirstSync = m.own() == nil || firstSync(o.Fleet, m.Live)
 	switch {
 	case m.Foreign != "":
 		n.Why = m.Foreign
@@ -72,7 +80,7 @@ func judge(o *Observation, m *Member, current bool) Node {
 func (d *Decision) Judge(o *Observation, after []Member) []Node {
 	nodes := make([]Node, 0, len(after))
 	for i := range after {
-		nodes = append(nodes, judge(o, &after[i], d.Nodes[i].Current || after[i].Moved).outside(d.Nodes[i].NotInGenesis))
+		nodes = append(nodes, d.judge(o, &after[i], d.Nodes[i].Current || after[i].Moved).outside(d.Nodes[i].NotInGenesis))
 	}
 	return nodes
 }

@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"k8s.io/utils/ptr"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/plan"
@@ -16,6 +18,9 @@ type Facts struct {
 	address    string
 	readySince int64
 	step       string
+	upgrade    v1alpha1.UpgradeStatus
+	scheduled  v1alpha1.ScheduledUpgrade
+	applied    v1alpha1.AppliedUpgrade
 }
 
 // FactsOf reads a node as a pass does.
@@ -23,6 +28,10 @@ func FactsOf(n *v1alpha1.SeiNode) Facts {
 	f := Facts{
 		node:  observe(Child{Name: n.Name}, n, look{current: true, restarted: n.Annotations[rolledAnnotation]}),
 		phase: n.Status.Phase, image: n.Status.CurrentImage, address: n.Status.ConsensusAddress,
+	}
+	if u := n.Status.Upgrade; u != nil {
+		f.upgrade, f.scheduled, f.applied = *u, ptr.Deref(u.Scheduled, v1alpha1.ScheduledUpgrade{}), ptr.Deref(u.Applied, v1alpha1.AppliedUpgrade{})
+		f.upgrade.Scheduled, f.upgrade.Applied = nil, nil
 	}
 	if c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionReady); c != nil {
 		f.readySince = c.LastTransitionTime.Unix()

@@ -33,6 +33,8 @@ func reportedFailure(live *v1alpha1.SeiNode) string {
 	stalled := conditions.Get(status.Conditions, v1alpha1.ConditionStalled)
 	ready := conditions.Get(status.Conditions, v1alpha1.ConditionReady)
 	switch {
+	case status.Upgrade != nil && status.Upgrade.State == v1alpha1.UpgradeHalted:
+		return "" // the chain stopped it, and not what it was given
 	case stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason != v1alpha1.ReasonVolumeNotResized:
 		return said(stalled)
 	case status.Phase == v1alpha1.NodeFailed && ready != nil:

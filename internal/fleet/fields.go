@@ -61,5 +61,11 @@ var Fields = map[string]Class{
 	"seed.nodeKey":              Immutable,
 }
 
+// image and upgrades are rolled together, by what a node runs: see changesImage.
+const (
+	pathImage    = "image"
+	pathUpgrades = "upgrades"
+)
+
 // rolledAnnotation is the one annotation of a template that replaces pods.
 const rolledAnnotation = v1alpha1.AnnotationRestart

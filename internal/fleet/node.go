@@ -44,6 +44,10 @@ type Node struct {
 	Resize string
 	// Why says what a node that is not done waits for.
 	Why string
+	// Upgrading: it has yet to take the upgrade of the chain that the fleet goes through.
+	Upgrading bool
+	// FirstSync: it has never been in sync.
+	FirstSync bool
 	// NotInGenesis says why it is no validator of the chain that its fleet started; empty when
 	// it is one, or none was asked for.
 	NotInGenesis string
@@ -67,7 +71,9 @@ func (n Node) Available() bool { return n.Ready && n.Settled() }
 
 // Done reports whether a rollout has nothing left to do, and nothing to wait for,
 // with this node.
-func (n Node) Done() bool { return n.Current && n.Settled() && (n.Ready || n.Stopped) }
+func (n Node) Done() bool {
+	return n.Current && n.Settled() && (n.Ready || n.Stopped) && (!n.Upgrading || n.Stopped)
+}
 
 // look is what a node is judged by besides the node itself.
 type look struct {
@@ -79,6 +85,9 @@ type look struct {
 	partition int
 	minReady  time.Duration
 	now       time.Time
+	// upgrade is the name of the upgrade of the chain that the fleet goes through; empty when
+	// there is none.
+	upgrade string
 }
 
 // observe judges a live node; nil when there is none.
@@ -95,6 +104,7 @@ func observe(target Child, live *v1alpha1.SeiNode, l look) Node {
 	n.Failed, n.FailedBefore, n.Resize = failure(live), failedBefore(live), resizeProblem(live)
 	n.InFlight = status.ObservedGeneration != live.Generation || isBusy(status)
 	n.InForce = n.Failed == "" && inForce(live, l.restarted)
+	n.Upgrading = l.upgrade != "" && behindUpgrade(live, l.upgrade)
 	if n.Ready {
 		n.Soak = soak(live, l)
 	}

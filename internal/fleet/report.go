@@ -87,11 +87,13 @@ func (s *report) wasSynced(name string) bool {
 // for too long, or another node counts. A paused fleet's rollout stands where it was.
 func (s *report) deriveRollout() time.Duration {
 	status := &s.snd.Status
+	status.NextUpgrade = s.nextUpgrade()
 	if s.snd.Spec.Paused {
 		status.Rollout = Pause(s.before.Status.Rollout, s.now)
 		return 0
 	}
-	status.Rollout = Track(s.before.Status.Rollout, s.before.Status.TemplateHash, s.decision.TargetHash, s.nodes, s.now)
+	goal := Goal{s.decision.TargetHash, upgradeProgress(s.decision.Upgrade, s.members, s.nodes)}
+	status.Rollout = Track(s.before.Status.Rollout, s.before.Status.TemplateHash, goal, s.nodes, s.now)
 	if status.Rollout == nil {
 		if !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Held }) {
 			status.TemplateHash = s.decision.TargetHash
@@ -105,4 +107,17 @@ func (s *report) deriveRollout() time.Duration {
 		}
 	}
 	return recheck
+}
+
+// nextUpgrade is the upgrade that is ahead, with the image that the template has for it.
+func (s *report) nextUpgrade() *v1alpha1.NextUpgrade {
+	next := s.decision.Next
+	if next == nil {
+		return nil
+	}
+	named := &v1alpha1.NextUpgrade{ScheduledUpgrade: *next}
+	if at := entryOf(&s.snd.Spec.Template.Spec, next.Name); at >= 0 {
+		named.Image = s.snd.Spec.Template.Spec.Upgrades[at].Image
+	}
+	return named
 }

@@ -90,7 +90,7 @@ func (m *rolloutModel) pass() {
 		m.Fatalf("%d nodes were taken down, allowed are %d: %+v", hurt, m.max, m.nodes)
 	}
 	m.now = m.now.Add(time.Second)
-	m.rollout = fleet.Track(m.rollout, m.brought, m.hash(), m.judged(), m.now)
+	m.rollout = fleet.Track(m.rollout, m.brought, fleet.Goal{TargetHash: m.hash()}, m.judged(), m.now)
 	if m.rollout == nil {
 		m.brought = m.hash()
 	}

@@ -40,6 +40,9 @@ func nodes(letters string) []fleet.Node {
 	return list
 }
 
+// to is the goal of a template.
+func to(hash string) fleet.Goal { return fleet.Goal{TargetHash: hash} }
+
 func TestMoves_UnavailableAlwaysAvailableWithinTheBudget(t *testing.T) {
 	cases := []struct {
 		fleet string
@@ -195,55 +198,55 @@ func TestTrack_BeginsProgressesIsSupersededAndEnds(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
 	stamp := func(minutes int) metav1.Time { return metav1.NewTime(at(minutes)) }
-	if got := fleet.Track(nil, "", "a", nodes("NNN"), at(0)); got != nil {
+	if got := fleet.Track(nil, "", to("a"), nodes("NNN"), at(0)); got != nil {
 		t.Errorf("bringing up a fleet is no rollout: %+v", got)
 	}
-	if got := fleet.Track(nil, "a", "a", nodes("nNn"), at(0)); got != nil {
+	if got := fleet.Track(nil, "a", to("a"), nodes("nNn"), at(0)); got != nil {
 		t.Errorf("a node that is down is no rollout: %+v", got)
 	}
 	// All move at once: no node is behind, and it is a rollout all the same.
-	r := fleet.Track(nil, "a", "b", nodes("NNN"), at(0))
-	want := &v1alpha1.RolloutStatus{TargetHash: "b", StartedAt: stamp(0), Total: 3, WaitingOn: "rpc-0: why"}
+	r := fleet.Track(nil, "a", to("b"), nodes("NNN"), at(0))
+	want := &v1alpha1.RolloutStatus{Reason: v1alpha1.RolloutTemplateChanged, TargetHash: "b", StartedAt: stamp(0), Total: 3, WaitingOn: "rpc-0: why"}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Fatalf("begun (-want +got):\n%s", diff)
 	}
-	r = fleet.Track(r, "a", "b", nodes("nNo"), at(5))
+	r = fleet.Track(r, "a", to("b"), nodes("nNo"), at(5))
 	want = &v1alpha1.RolloutStatus{
-		TargetHash: "b", StartedAt: stamp(0), ProgressedAt: new(stamp(5)), Updated: 1, MostUpdated: 1, Total: 3, WaitingOn: "rpc-1: why",
+		Reason: v1alpha1.RolloutTemplateChanged, TargetHash: "b", StartedAt: stamp(0), ProgressedAt: new(stamp(5)), Updated: 1, MostUpdated: 1, Total: 3, WaitingOn: "rpc-1: why",
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Fatalf("progressed (-want +got):\n%s", diff)
 	}
-	again := fleet.Track(r, "a", "b", nodes("nNo"), at(9))
+	again := fleet.Track(r, "a", to("b"), nodes("nNo"), at(9))
 	if diff := cmp.Diff(r, again); diff != "" {
 		t.Errorf("time alone changes a rollout (-before +after):\n%s", diff)
 	}
 	// A node that comes and goes makes no progress.
-	gone := fleet.Track(r, "a", "b", nodes("NNo"), at(6))
-	if back := fleet.Track(gone, "a", "b", nodes("nNo"), at(7)); !back.ProgressedAt.Equal(r.ProgressedAt) || gone.Updated != 0 || back.Updated != 1 {
+	gone := fleet.Track(r, "a", to("b"), nodes("NNo"), at(6))
+	if back := fleet.Track(gone, "a", to("b"), nodes("nNo"), at(7)); !back.ProgressedAt.Equal(r.ProgressedAt) || gone.Updated != 0 || back.Updated != 1 {
 		t.Errorf("a flapping node made progress: %+v, then %+v", gone, back)
 	}
-	if brief := fleet.Track(r, "a", "b", nodes("nso"), at(7)); !brief.ProgressedAt.Equal(r.ProgressedAt) {
+	if brief := fleet.Track(r, "a", to("b"), nodes("nso"), at(7)); !brief.ProgressedAt.Equal(r.ProgressedAt) {
 		t.Errorf("a node that is Ready for a moment made progress: %+v", brief)
 	}
-	superseded := fleet.Track(r, "a", "c", nodes("oOo"), at(9))
-	want = &v1alpha1.RolloutStatus{TargetHash: "c", StartedAt: stamp(9), Total: 3, WaitingOn: "rpc-0: why"}
+	superseded := fleet.Track(r, "a", to("c"), nodes("oOo"), at(9))
+	want = &v1alpha1.RolloutStatus{Reason: v1alpha1.RolloutTemplateChanged, TargetHash: "c", StartedAt: stamp(9), Total: 3, WaitingOn: "rpc-0: why"}
 	if diff := cmp.Diff(want, superseded); diff != "" {
 		t.Errorf("superseded (-want +got):\n%s", diff)
 	}
-	if got := fleet.Track(r, "a", "b", nodes("nnn"), at(9)); got != nil {
+	if got := fleet.Track(r, "a", to("b"), nodes("nnn"), at(9)); got != nil {
 		t.Errorf("all nodes are done and the rollout goes on: %+v", got)
 	}
-	if got := fleet.Track(r, "a", "b", nodes("hhn"), at(9)); got != nil {
+	if got := fleet.Track(r, "a", to("b"), nodes("hhn"), at(9)); got != nil {
 		t.Errorf("all nodes that take part are done and the rollout goes on: %+v", got)
 	}
-	if got := fleet.Track(r, "a", "b", nodes("hno"), at(9)); got == nil || got.Total != 2 || got.Updated != 1 {
+	if got := fleet.Track(r, "a", to("b"), nodes("hno"), at(9)); got == nil || got.Total != 2 || got.Updated != 1 {
 		t.Errorf("a partition holds one back: %+v", got)
 	}
-	if got := fleet.Track(r, "a", "b", nodes("npo"), at(9)); got == nil || !strings.Contains(got.WaitingOn, "rpc-2: why; rpc-1 is stopped and counts for maxUnavailable") {
+	if got := fleet.Track(r, "a", to("b"), nodes("npo"), at(9)); got == nil || !strings.Contains(got.WaitingOn, "rpc-2: why; rpc-1 is stopped and counts for maxUnavailable") {
 		t.Errorf("a stopped node takes the budget: %+v", got)
 	}
-	if got := fleet.Track(nil, "", "a", nodes("noo"), at(0)); got == nil || got.WaitingOn != "rpc-1: why" {
+	if got := fleet.Track(nil, "", to("a"), nodes("noo"), at(0)); got == nil || got.WaitingOn != "rpc-1: why" {
 		t.Errorf("adopted nodes of another template: %+v", got)
 	}
 }
@@ -271,7 +274,7 @@ func TestStalledSince_WhilePaused_TheClockStands(t *testing.T) {
 		_, left := fleet.StalledSince(r, 10*time.Minute, at(minutes))
 		return left
 	}
-	r := fleet.Track(nil, "a", "b", nodes("Noo"), at(0))
+	r := fleet.Track(nil, "a", to("b"), nodes("Noo"), at(0))
 	r = fleet.Pause(r, at(4))
 	if again := fleet.Pause(r, at(30)); again != r {
 		t.Errorf("paused anew: %+v", again)
@@ -279,16 +282,16 @@ func TestStalledSince_WhilePaused_TheClockStands(t *testing.T) {
 	if got := left(r, 60); got != 6*time.Minute {
 		t.Errorf("%v left while paused", got)
 	}
-	r = fleet.Track(r, "a", "b", nodes("Noo"), at(60))
+	r = fleet.Track(r, "a", to("b"), nodes("Noo"), at(60))
 	if r.PausedAt != nil || left(r, 60) != 6*time.Minute || left(r, 65) != time.Minute || left(r, 66) != 0 {
 		t.Errorf("resumed as %+v with %v left", r, left(r, 60))
 	}
 	// A second pause adds to the first, and progress starts the clock anew.
-	r = fleet.Track(fleet.Pause(r, at(62)), "a", "b", nodes("Noo"), at(90))
+	r = fleet.Track(fleet.Pause(r, at(62)), "a", to("b"), nodes("Noo"), at(90))
 	if left(r, 90) != 4*time.Minute {
 		t.Errorf("%v left after two pauses", left(r, 90))
 	}
-	r = fleet.Track(r, "a", "b", nodes("nNo"), at(91))
+	r = fleet.Track(r, "a", to("b"), nodes("nNo"), at(91))
 	if r.PausedFor != nil || left(r, 91) != 10*time.Minute {
 		t.Errorf("%v left after progress: %+v", left(r, 91), r)
 	}

@@ -12,14 +12,15 @@ import (
 )
 
 // Track is the rollout after a look at the nodes; nil when there is none. It begins when
-// the template is no longer what the nodes were last brought to, or when a node's spec
-// differs from it, goes on until every node is done, and starts over when the template
-// changes in between. Nodes that a partition holds back take no part.
-func Track(before *v1alpha1.RolloutStatus, broughtTo, targetHash string, nodes []Node, now time.Time) *v1alpha1.RolloutStatus {
+// the template is no longer what the nodes were last brought to, when a node's spec
+// differs from it, or when the chain is upgraded, goes on until every node is done, and starts over
+// when the template changes in between, or another upgrade begins. Nodes that a partition holds
+// back take no part in what the template asks for.
+func Track(before *v1alpha1.RolloutStatus, broughtTo string, goal Goal, nodes []Node, now time.Time) *v1alpha1.RolloutStatus {
 	done, total := int32(0), int32(0)
-	behind := broughtTo != "" && broughtTo != targetHash
+	behind := broughtTo != "" && broughtTo != goal.TargetHash || goal.Upgrade != nil
 	for _, n := range nodes {
-		if n.Held {
+		if !goal.concerns(n) {
 			continue
 		}
 		total++
@@ -32,19 +33,48 @@ func Track(before *v1alpha1.RolloutStatus, broughtTo, targetHash string, nodes [
 		return nil
 	}
 	at := metav1.NewTime(now.Truncate(time.Second))
-	after := &v1alpha1.RolloutStatus{TargetHash: targetHash, StartedAt: at}
-	if before != nil && before.TargetHash == targetHash {
+	after, goesOn := &v1alpha1.RolloutStatus{TargetHash: goal.TargetHash, StartedAt: at}, goal.is(before)
+	if goesOn {
 		after = Resume(before, now)
 		after.MostUpdated = max(after.MostUpdated, before.Updated)
 	}
 	if done > after.MostUpdated {
 		after.MostUpdated = done
-		if before != nil && before.TargetHash == targetHash {
+		if goesOn {
 			after.ProgressedAt, after.PausedFor = &at, nil
 		}
 	}
+	after.Reason, after.Upgrade = goal.reason(), goal.Upgrade
 	after.Updated, after.Total, after.WaitingOn = done, total, WaitingOn(nodes)
 	return after
+}
+
+// Goal is what a rollout leads to.
+type Goal struct {
+	// TargetHash identifies the template.
+	TargetHash string
+	// Upgrade is the upgrade of the chain that is under way, and how far it is; nil when there is none.
+	Upgrade *v1alpha1.UpgradeRollout
+}
+
+func (g Goal) reason() v1alpha1.RolloutReason {
+	if g.Upgrade != nil {
+		return v1alpha1.RolloutChainUpgrade
+	}
+	return v1alpha1.RolloutTemplateChanged
+}
+
+// is reports whether a rollout has this goal. One that goes on after its upgrade has begun with it.
+func (g Goal) is(r *v1alpha1.RolloutStatus) bool {
+	return r != nil && r.TargetHash == g.TargetHash && (g.Upgrade == nil || r.Upgrade != nil && r.Upgrade.Name == g.Upgrade.Name)
+}
+
+// concerns reports whether a node takes part.
+func (g Goal) concerns(n Node) bool {
+	if g.Upgrade == nil {
+		return !n.Held
+	}
+	return n.Upgrading || !n.Held && !(n.FirstSync && n.Current)
 }
 
 // Pause stops the clock of a rollout.
@@ -73,7 +103,7 @@ func Resume(r *v1alpha1.RolloutStatus, now time.Time) *v1alpha1.RolloutStatus {
 func WaitingOn(nodes []Node) string {
 	for _, onItsWay := range []bool{true, false} {
 		for _, n := range byOrdinal(nodes) {
-			if !n.Held && !n.Done() && n.Current == onItsWay {
+			if (!n.Held || n.Upgrading) && !n.Done() && n.Current == onItsWay {
 				return n.Name + ": " + n.Why + behindWhom(nodes, onItsWay)
 			}
 		}

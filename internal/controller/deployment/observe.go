@@ -27,6 +27,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if err := r.observeMembers(ctx, s); err != nil {
 		return err
 	}
+	fleet.AllowEarly(&s.snd.Spec.Template.Spec, s.Observed.Members)
 	s.Observed.Surplus = fleet.Surplus(s.snd, nodes)
 	return r.observeGenesis(ctx, s)
 }

@@ -1,0 +1,329 @@
+package fleet_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/fleet"
+	"github.com/sei-operator/sei-operator/internal/platform"
+)
+
+// upgrade has a node stand to upgrade v2 at height 100 in a state. It is in sync unless it has
+// stopped for it, or has moved after that.
+func (s *scene) upgrade(ordinal int, state v1alpha1.UpgradeState) {
+	u := &v1alpha1.UpgradeStatus{State: state, Scheduled: &v1alpha1.ScheduledUpgrade{Name: "v2", Height: 100, Type: v1alpha1.UpgradeMajor}}
+	switch state {
+	case v1alpha1.UpgradeHalted:
+		s.ready(ordinal, metav1.ConditionFalse, v1alpha1.ReasonUpgradeNeeded)
+	case v1alpha1.UpgradeMoved:
+		s.ready(ordinal, metav1.ConditionFalse, v1alpha1.ReasonStartingUp)
+		u.Entry = "v2"
+	case v1alpha1.UpgradeFailed:
+		s.ready(ordinal, metav1.ConditionFalse, v1alpha1.ReasonUpgradeNeeded)
+		condition(s.live(ordinal), v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonHandlerMissing)
+		u.Entry = "v2"
+	case v1alpha1.UpgradeMovedEarly:
+		u.Entry = "v2"
+	case v1alpha1.UpgradeUpToDate:
+		u.Scheduled, u.Entry, u.Applied = nil, "v2", &v1alpha1.AppliedUpgrade{Name: "v2", Height: 100}
+	case v1alpha1.UpgradeScheduled:
+	}
+	s.live(ordinal).Status.Upgrade = u
+}
+
+// entries puts entries into the template, and into all nodes.
+func (s *scene) entries(entries ...v1alpha1.ChainUpgrade) {
+	s.snd.Spec.Template.Spec.Upgrades = entries
+	for i := range s.members {
+		s.members[i].Live.Spec.Upgrades = entries
+		s.members[i].Target = fleet.Target(s.snd, platform.Default(), i)
+	}
+}
+
+// upgrading has the fleet be in the middle of v2.
+func (s *scene) upgrading() {
+	s.snd.Status.Rollout = &v1alpha1.RolloutStatus{
+		Reason: v1alpha1.RolloutChainUpgrade, TargetHash: s.snd.Status.TemplateHash, StartedAt: metav1.NewTime(passAt.Add(-time.Second)), Total: 3,
+		Upgrade: &v1alpha1.UpgradeRollout{Name: "v2", Height: 100},
+	}
+}
+
+const (
+	scheduled = v1alpha1.UpgradeScheduled
+	halted    = v1alpha1.UpgradeHalted
+	moved     = v1alpha1.UpgradeMoved
+	failed    = v1alpha1.UpgradeFailed
+	upToDate  = v1alpha1.UpgradeUpToDate
+)
+
+// One upgrade is one rollout, from the first node that stops for it to the last that is in sync.
+func TestUpgrade_CountsHaltedMovedAndProducing(t *testing.T) {
+	for name, c := range map[string]struct {
+		states [3]v1alpha1.UpgradeState
+		change func(*scene)
+		want   string // halted moved producing of total; empty: no rollout
+		waits  string
+	}{
+		"nothing is scheduled":        {},
+		"scheduled":                   {states: [3]v1alpha1.UpgradeState{scheduled, scheduled, scheduled}},
+		"the first stops":             {states: [3]v1alpha1.UpgradeState{halted, scheduled, scheduled}, want: "1 0 0 of 3", waits: "rpc-0"},
+		"all stopped":                 {states: [3]v1alpha1.UpgradeState{halted, halted, halted}, want: "3 0 0 of 3", waits: "rpc-0"},
+		"some moved":                  {states: [3]v1alpha1.UpgradeState{moved, halted, moved}, want: "1 2 0 of 3"},
+		"all moved":                   {states: [3]v1alpha1.UpgradeState{moved, moved, moved}, want: "0 3 0 of 3"},
+		"one produces":                {states: [3]v1alpha1.UpgradeState{upToDate, moved, moved}, want: "0 3 1 of 3", waits: "rpc-1"},
+		"all produce, it was tracked": {states: [3]v1alpha1.UpgradeState{upToDate, upToDate, upToDate}, change: (*scene).upgrading},
+		"one failed":                  {states: [3]v1alpha1.UpgradeState{failed, halted, moved}, want: "1 2 0 of 3", waits: "rpc-0"},
+		"one is down since before the halt": {
+			states: [3]v1alpha1.UpgradeState{upToDate, upToDate, scheduled}, change: func(s *scene) { s.upgrading(); s.down(2) },
+			want: "0 2 2 of 3", waits: "rpc-2",
+		},
+		"one is down since before the plan": {
+			states: [3]v1alpha1.UpgradeState{upToDate, upToDate}, change: func(s *scene) { s.upgrading(); s.down(2) },
+			want: "0 2 2 of 3", waits: "rpc-2",
+		},
+		"one stops late": {states: [3]v1alpha1.UpgradeState{upToDate, upToDate, halted}, change: (*scene).upgrading, want: "1 2 2 of 3", waits: "rpc-2"},
+		"one stops when the others are done": {
+			states: [3]v1alpha1.UpgradeState{upToDate, upToDate, halted}, want: "1 2 2 of 3", waits: "rpc-2",
+		},
+		"one is stopped": {states: [3]v1alpha1.UpgradeState{upToDate, upToDate, scheduled}, change: func(s *scene) { s.upgrading(); s.stop(2) }},
+		"one has never been in sync and walks through old upgrades": {
+			states: [3]v1alpha1.UpgradeState{upToDate, upToDate, halted}, change: func(s *scene) { s.snd.Status.Nodes[2].Synced = false },
+		},
+		"one has never been in sync, the others stop": {
+			states: [3]v1alpha1.UpgradeState{halted, halted, moved}, change: func(s *scene) { s.snd.Status.Nodes[2].Synced = false }, want: "2 0 0 of 2",
+		},
+		"one was restored from a backup and walks through an old one": {
+			states: [3]v1alpha1.UpgradeState{upToDate, upToDate, halted},
+			change: func(s *scene) {
+				for i := range 2 {
+					s.live(i).Status.Upgrade.Applied = &v1alpha1.AppliedUpgrade{Name: "v3", Height: 200}
+				}
+			},
+		},
+		"a partition holds one back": {
+			states: [3]v1alpha1.UpgradeState{halted, halted, halted},
+			change: func(s *scene) { s.partition(1); s.live(0).Spec.Overrides = map[string]string{"a": "b"} },
+			want:   "3 0 0 of 3", waits: "rpc-1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"})
+			for i, state := range c.states {
+				if state != "" {
+					s.upgrade(i, state)
+				}
+			}
+			if c.change != nil {
+				c.change(s)
+			}
+			r := s.reported(t).Status.Rollout
+			if c.want == "" {
+				if r != nil {
+					t.Errorf("rollout %+v, want none", r)
+				}
+				return
+			}
+			if r == nil || r.Upgrade == nil || r.Reason != v1alpha1.RolloutChainUpgrade {
+				t.Fatalf("rollout %+v, want one of chain upgrade v2", r)
+			}
+			if got := counts(r); got != c.want || !strings.HasPrefix(r.WaitingOn, c.waits) {
+				t.Errorf("halted, moved, producing: %s, waiting on %q; want %s, waiting on %s", got, r.WaitingOn, c.want, c.waits)
+			}
+		})
+	}
+}
+
+func counts(r *v1alpha1.RolloutStatus) string {
+	return fmt.Sprintf("%d %d %d of %d", r.Upgrade.Halted, r.Upgrade.Moved, r.Upgrade.Producing, r.Total)
+}
+
+// A halt is no failure of the template, and the conditions speak of the upgrade.
+func TestUpgrade_ConditionsNameIt(t *testing.T) {
+	s := newScene(t)
+	s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"})
+	for i := range 3 {
+		s.upgrade(i, halted)
+		condition(s.live(i), v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonNoEntry)
+	}
+	got := s.reported(t)
+	words := "chain upgrade v2 at height 100: of 3 nodes 3 are halted, 0 moved and 0 of those in sync; waiting on rpc-0: "
+	for conditionType, want := range map[string]metav1.ConditionStatus{
+		v1alpha1.ConditionRolloutInProgress: metav1.ConditionTrue, v1alpha1.ConditionReconciling: metav1.ConditionTrue,
+	} {
+		c := conditions.Get(got.Status.Conditions, conditionType)
+		if c.Status != want || c.Reason != v1alpha1.ReasonChainUpgrade || !strings.HasPrefix(c.Message, words) {
+			t.Errorf("%s is %s: %s: %s", conditionType, c.Status, c.Reason, c.Message)
+		}
+	}
+	if conditions.Is(got.Status.Conditions, v1alpha1.ConditionRolloutFailed, metav1.ConditionTrue, "") {
+		t.Error("a halt counts as a failure of the template")
+	}
+	s.snd.Status = got.Status
+	for i := range 3 {
+		s.upgrade(i, upToDate)
+		s.ready(i, metav1.ConditionTrue, v1alpha1.ReasonInSync)
+		c := conditions.Get(s.live(i).Status.Conditions, v1alpha1.ConditionStalled)
+		c.Status = metav1.ConditionFalse
+	}
+	c := conditions.Get(s.reported(t).Status.Conditions, v1alpha1.ConditionRolloutInProgress)
+	if c.Status != metav1.ConditionFalse || c.Message != "every node is past chain upgrade v2" {
+		t.Errorf("RolloutInProgress is %s: %s", c.Status, c.Message)
+	}
+}
+
+func TestUpgrade_Next_IsWhatNodesInSyncTell(t *testing.T) {
+	at := func(name string, height int64) *v1alpha1.UpgradeStatus {
+		return &v1alpha1.UpgradeStatus{State: scheduled, Scheduled: &v1alpha1.ScheduledUpgrade{Name: name, Height: height, Type: v1alpha1.UpgradeMajor}}
+	}
+	s := newScene(t)
+	s.entries(v1alpha1.ChainUpgrade{Name: "v3", Image: "seid:c"})
+	s.live(0).Status.Upgrade, s.live(1).Status.Upgrade = at("v3", 300), at("v4", 400)
+	s.down(1) // the plan was cancelled while it was down
+	want := &v1alpha1.NextUpgrade{ScheduledUpgrade: v1alpha1.ScheduledUpgrade{Name: "v3", Height: 300, Type: v1alpha1.UpgradeMajor}, Image: "seid:c"}
+	if diff := cmp.Diff(want, s.reported(t).Status.NextUpgrade); diff != "" {
+		t.Errorf("next upgrade (-want +got):\n%s", diff)
+	}
+	s.down(0)
+	s.down(2)
+	want.ScheduledUpgrade, want.Image = *at("v4", 400).Scheduled, ""
+	if diff := cmp.Diff(want, s.reported(t).Status.NextUpgrade); diff != "" {
+		t.Errorf("next upgrade while all are down (-want +got):\n%s", diff)
+	}
+}
+
+// Which images a change of image and upgrades would have a node run decides whether it is rolled.
+func TestRolled_ImageAndUpgrades_ByWhatTheNodeRuns(t *testing.T) {
+	entry := func(name, image string) v1alpha1.ChainUpgrade { return v1alpha1.ChainUpgrade{Name: name, Image: image} }
+	v1, v2 := entry("v1", "seid:a1"), entry("v2", "seid:b")
+	list := func(entries ...v1alpha1.ChainUpgrade) []v1alpha1.ChainUpgrade { return entries }
+	after := func(entry, applied string) *v1alpha1.UpgradeStatus {
+		u := &v1alpha1.UpgradeStatus{State: upToDate, Entry: entry}
+		if applied != "" {
+			u.Applied = &v1alpha1.AppliedUpgrade{Name: applied, Height: 1}
+		}
+		return u
+	}
+	haltedAt := &v1alpha1.UpgradeStatus{State: halted, Scheduled: &v1alpha1.ScheduledUpgrade{Name: "v2", Height: 9}}
+	for name, c := range map[string]struct {
+		image, toImage string
+		have, want     []v1alpha1.ChainUpgrade
+		status         *v1alpha1.UpgradeStatus
+		rolled         string
+	}{
+		"an image":                                   {"seid:a", "seid:x", nil, nil, nil, "image"},
+		"an image, the sidecar tells":                {"seid:a", "seid:x", nil, nil, after("", "v0"), "image"},
+		"an entry for an upgrade ahead":              {"seid:a", "seid:a", nil, list(v2), after("", "v1"), ""},
+		"an entry, nothing is known":                 {"seid:a", "seid:a", nil, list(v2), nil, ""},
+		"an entry for what the node has stopped for": {"seid:a", "seid:a", nil, list(v2), haltedAt, "upgrades"},
+		"another image for an upgrade ahead":         {"seid:a", "seid:a", list(v2), list(entry("v2", "seid:b2")), after("", "v1"), ""},
+		"another image for the entry in force":       {"seid:a", "seid:a", list(v2), list(entry("v2", "seid:b2")), after("v2", "v2"), "upgrades"},
+		"another image for an older entry":           {"seid:a", "seid:a", list(v1, v2), list(entry("v1", "seid:a2"), v2), after("v2", "v2"), ""},
+		"the image before an entry in force":         {"seid:a", "seid:x", list(v2), list(v2), after("v2", "v2"), ""},
+		"the image before, and the entry in force":   {"seid:a", "seid:x", list(v2), list(entry("v2", "seid:b2")), after("v2", "v2"), "image"},
+		"history is written down":                    {"seid:b", "seid:a", nil, list(v2), after("", "v2"), ""},
+		"an entry for what was applied":              {"seid:a", "seid:a", nil, list(v2), after("", "v2"), "upgrades"},
+		"an entry beyond that in force":              {"seid:a", "seid:a", list(v1), list(v1, v2), after("v1", "v1"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snd := rpcFleet()
+			snd.Spec.Template.Spec.Image, snd.Spec.Template.Spec.Upgrades = c.image, c.have
+			live := liveOf(t, snd, 0)
+			live.Status.Upgrade = c.status
+			snd.Spec.Template.Spec.Image, snd.Spec.Template.Spec.Upgrades = c.toImage, c.want
+			target := fleet.Target(snd, platform.Default(), 0)
+			rolled, err := target.Rolled(live)
+			if err != nil || strings.Join(rolled, " ") != c.rolled {
+				t.Errorf("rolled %q, %v; want %q", rolled, err, c.rolled)
+			}
+			held, err := target.Held(live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			image, entries := c.toImage, c.want
+			if c.rolled != "" {
+				image, entries = c.image, c.have
+			}
+			if held.Spec.Image != image || !slices.Equal(held.Spec.Upgrades, entries) {
+				t.Errorf("while it is held back it has %s and %v; want %s and %v", held.Spec.Image, held.Spec.Upgrades, image, entries)
+			}
+		})
+	}
+}
+
+// minor has all nodes see a minor upgrade ahead.
+func (s *scene) minor() {
+	for i := range s.members {
+		s.upgrade(i, scheduled)
+		s.live(i).Status.Upgrade.Scheduled.Type = v1alpha1.UpgradeMinor
+	}
+}
+
+func TestUpgrade_Minor_IsTakenEarlyWithinTheBudget(t *testing.T) {
+	s := newScene(t)
+	s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"})
+	s.minor()
+	decision := s.allowed(t)
+	if !slices.Equal(decision.Moves, []int{0}) {
+		t.Errorf("moves %v, want the first", decision.Moves)
+	}
+	for i, want := range []string{"v2", "", ""} {
+		child, err := decision.Want(i, &s.members[i])
+		if err != nil || child.Annotations[v1alpha1.AnnotationMinorUpgrade] != want {
+			t.Errorf("node %d may take %q early, want %q (%v)", i, child.Annotations[v1alpha1.AnnotationMinorUpgrade], want, err)
+		}
+	}
+	if r := s.reported(t).Status.Rollout; r == nil || counts(r) != "0 0 0 of 3" {
+		t.Errorf("rollout %+v", r)
+	}
+	// The first has it, and the second is next.
+	s.upgrade(0, v1alpha1.UpgradeMovedEarly)
+	s.live(0).Annotations[v1alpha1.AnnotationMinorUpgrade] = "v2"
+	if decision := s.allowed(t); !slices.Equal(decision.Moves, []int{1}) {
+		t.Errorf("moves %v, want the second", decision.Moves)
+	}
+	if r := s.reported(t).Status.Rollout; r == nil || counts(r) != "0 1 1 of 3" {
+		t.Errorf("rollout %+v", r)
+	}
+}
+
+func TestUpgrade_NotMinorOrNotNamed_NoneMayTakeItEarly(t *testing.T) {
+	for name, change := range map[string]func(*scene){
+		"major":    func(s *scene) { s.upgrade(0, scheduled); s.upgrade(1, scheduled); s.upgrade(2, scheduled) },
+		"no entry": func(s *scene) { s.entries() },
+		"the entry is major": func(s *scene) {
+			s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b", Type: v1alpha1.UpgradeMajor})
+		},
+		"the plan was called": func(s *scene) { s.upgrade(0, upToDate); s.upgrade(1, upToDate); s.upgrade(2, upToDate) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"})
+			s.minor()
+			change(s)
+			decision := s.allowed(t)
+			if len(decision.Moves) > 0 || s.members[0].Target.Annotations[v1alpha1.AnnotationMinorUpgrade] != "" {
+				t.Errorf("moves %v, permission %q", decision.Moves, s.members[0].Target.Annotations[v1alpha1.AnnotationMinorUpgrade])
+			}
+		})
+	}
+}
+
+// allowed decides on the scene after the members were told what they may take early.
+func (s *scene) allowed(t *testing.T) fleet.Decision {
+	t.Helper()
+	fleet.AllowEarly(&s.snd.Spec.Template.Spec, s.members)
+	d, err := fleet.Decide(&fleet.Observation{Fleet: s.snd, Members: s.members, Now: passAt}, platform.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
