@@ -18,7 +18,8 @@ import (
 // cacheOptions keep the memory to what the controllers need: in a shared cluster
 // most pods and ConfigMaps are none of our business.
 func cacheOptions(namespaces []string) (cache.Options, error) {
-	pods, err := having(seiv1.LabelNode)
+	// Not by the label of a node's pods: one that pulls an image ahead does not have it.
+	pods, err := having(seiv1.LabelChain)
 	if err != nil {
 		return cache.Options{}, err
 	}

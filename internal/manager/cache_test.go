@@ -20,7 +20,7 @@ func TestCache_PodsAndConfigMaps_OnlyOurs(t *testing.T) {
 	}
 	found := 0
 	for obj, by := range options.ByObject {
-		label := map[string]string{"*v1.Pod": seiv1.LabelNode, "*v1.ConfigMap": seiv1.LabelGenesis}[typeName(obj)]
+		label := map[string]string{"*v1.Pod": seiv1.LabelChain, "*v1.ConfigMap": seiv1.LabelGenesis}[typeName(obj)]
 		if label == "" {
 			continue
 		}

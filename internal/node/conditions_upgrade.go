@@ -46,6 +46,8 @@ func (r *report) upgradeScheduled() verdict {
 	switch {
 	case c.Scheduled != nil && c.Missing == c.Scheduled.Name:
 		return yes(v1alpha1.ReasonNoEntry, r.scheduleWords()+"; no entry of spec.upgrades names its image")
+	case c.Scheduled != nil && r.Pull.Problem != "":
+		return yes(v1alpha1.ReasonImagePullFailed, r.scheduleWords()+"; "+r.Pull.Problem)
 	case c.Scheduled != nil:
 		return yes(v1alpha1.ReasonImageKnown, r.scheduleWords())
 	case d != nil && d.Upgrades == nil && len(r.Node.Spec.Upgrades) > 0:

@@ -52,6 +52,8 @@ type Pass struct {
 	Bootstrapped bool
 	// Obstacle is why the node's objects cannot be kept in shape; empty when they can.
 	Obstacle string
+	// Pull is what became of pulling the image of the next upgrade ahead.
+	Pull PullDecision
 	// VolumeProblem says why the volume could not be resized; empty when it could.
 	VolumeProblem string
 }
@@ -111,6 +113,9 @@ func (r *report) facts() {
 		status.CurrentImage = pod.Build.Image
 		status.CurrentSidecarImage = pod.Build.SidecarImage
 		status.PodTemplateHash = pod.Build.TemplateHash
+	}
+	if r.Read {
+		status.PulledAhead = r.Pull.Done
 	}
 	status.ConfigHash = r.configHash()
 	if status.InitializedAt == nil && (Initialized(status) || r.broughtUp()) {

@@ -21,6 +21,10 @@ func TestPods_EveryMode_PassPodSecurityRestricted(t *testing.T) {
 		if result := check(statefulSet(t, input(n)).Spec.Template); !result.Allowed {
 			t.Errorf("%s: %s: %s", name, result.ForbiddenReason(), result.ForbiddenDetail())
 		}
+		pull := pullPod(t, input(n))
+		if result := check(corev1.PodTemplateSpec{ObjectMeta: pull.ObjectMeta, Spec: pull.Spec}); !result.Allowed {
+			t.Errorf("%s, pulling: %s: %s", name, result.ForbiddenReason(), result.ForbiddenDetail())
+		}
 		if source := n.Spec.Snapshot(); source == nil || source.BootstrapImage == "" {
 			continue
 		}

@@ -29,8 +29,8 @@ func fleetSpread(node *v1alpha1.SeiNode) []corev1.TopologySpreadConstraint {
 	return list
 }
 
-// schedule places the pod: the node's wishes over the platform's for its role.
-func (p pod) schedule(spec *corev1ac.PodSpecApplyConfiguration) error {
+// scheduling is the node's wishes over the platform's for its role.
+func (p pod) scheduling() platform.Scheduling {
 	s := p.Platform.SchedulingFor(p.role())
 	if own := p.Node.Spec.Scheduling; own != nil {
 		s = s.Over(platform.Scheduling{
@@ -41,6 +41,15 @@ func (p pod) schedule(spec *corev1ac.PodSpecApplyConfiguration) error {
 			PriorityClassName:         own.PriorityClassName,
 		})
 	}
+	return s
+}
+
+// serviceAccount is named even if it is the default: a pod with a token of its own must say whose.
+func serviceAccount(s platform.Scheduling) string { return cmp.Or(s.ServiceAccountName, "default") }
+
+// schedule places the pod.
+func (p pod) schedule(spec *corev1ac.PodSpecApplyConfiguration) error {
+	s := p.scheduling()
 	tolerations, err := applyConfigs[corev1ac.TolerationApplyConfiguration](s.Tolerations)
 	if err != nil {
 		return fmt.Errorf("rendering tolerations: %w", err)
@@ -66,7 +75,6 @@ func (p pod) schedule(spec *corev1ac.PodSpecApplyConfiguration) error {
 	if s.PriorityClassName != "" {
 		spec.WithPriorityClassName(s.PriorityClassName)
 	}
-	// Named even if it is the default: a pod with a token of its own must say whose.
-	spec.WithServiceAccountName(cmp.Or(s.ServiceAccountName, "default"))
+	spec.WithServiceAccountName(serviceAccount(s))
 	return nil
 }

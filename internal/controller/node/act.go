@@ -47,7 +47,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		s.pin()
 		r.endPlan(s)
 	}
-	return nil
+	return r.syncPull(ctx, s)
 }
 
 // mayAdvance reports whether the active plan runs on in this pass. After an impostor was

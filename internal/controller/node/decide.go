@@ -22,6 +22,7 @@ func (r *Reconciler) decide(s *scope) {
 		Facts: s.facts, Target: s.target, Plan: s.activePlan(), Last: s.node.Status.LastPlan, Now: s.now,
 	})
 	s.comeBackIn(s.decision.RecheckAfter)
+	s.decidePull()
 }
 
 // renderTarget renders what the spec asks for. What cannot be rendered is a problem of the spec

@@ -61,9 +61,11 @@ func (r *Reconciler) observeObjects(ctx context.Context, s *scope) (err error) {
 		return err
 	}
 	if o.Pod == nil && o.Job != nil {
-		o.Pod, err = r.bootstrapPod(ctx, node)
+		if o.Pod, err = r.bootstrapPod(ctx, node); err != nil {
+			return err
+		}
 	}
-	return err
+	return r.observePull(ctx, s)
 }
 
 // fresh reads an object from the cache and makes sure that the cache has seen what we wrote.

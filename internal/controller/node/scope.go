@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -56,6 +57,11 @@ type scope struct {
 	decision domain.Decision
 	// seen: observe has read all there is to read.
 	seen bool
+	// pullPod is the pod that pulls the image of the next upgrade; nil when there is none of ours.
+	pullPod *corev1.Pod
+	// wantsPull is what shall be pulled ahead, and pull what to do about it.
+	wantsPull domain.Pull
+	pull      domain.PullDecision
 	// objects are the objects after the pass has acted.
 	objects task.Objects
 	// found is what steps and repairs found out.

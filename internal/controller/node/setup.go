@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -120,7 +121,7 @@ func sameName(_ context.Context, o client.Object) []reconcile.Request {
 }
 
 func nodeOfPod(_ context.Context, o client.Object) []reconcile.Request {
-	name := o.GetLabels()[v1alpha1.LabelNode]
+	name := cmp.Or(o.GetLabels()[v1alpha1.LabelNode], o.GetLabels()[v1alpha1.LabelImagePull])
 	if name == "" {
 		return nil
 	}

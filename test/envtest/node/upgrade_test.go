@@ -113,6 +113,7 @@ func TestUpgrade_Major_MovesAtTheHaltAndNotBefore(t *testing.T) {
 		t.Errorf("UpgradeScheduled: %s", got)
 	}
 	w.AwaitEvent("n", events.UpgradeScheduled)
+	w.awaitPulled("n")
 	mark := w.Recorder.Mark()
 	w.forceReconciles("n", 5)
 	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes while an upgrade is ahead")

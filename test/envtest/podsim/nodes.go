@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -25,13 +26,24 @@ type node struct {
 
 func (n *node) isLost() bool { return n.lost.Load() }
 
-func (n *node) fits(selector map[string]string) bool {
-	for k, v := range selector {
+// fits reports whether a pod may run on the machine: by its node selector, and by a required affinity
+// to machines by name.
+func (n *node) fits(pod *corev1.Pod) bool {
+	for k, v := range pod.Spec.NodeSelector {
 		if n.labels[k] != v {
 			return false
 		}
 	}
-	return true
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return true
+	}
+	for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		if !slices.ContainsFunc(term.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return !slices.Contains(r.Values, n.name) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // hash is short and stable.

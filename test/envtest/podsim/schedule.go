@@ -59,11 +59,11 @@ func (s *Simulator) pickNode(pod *corev1.Pod) (*node, string) {
 	defer s.mu.Unlock()
 	for range s.nodes {
 		s.turn = (s.turn + 1) % len(s.nodes)
-		if n := s.nodes[s.turn]; !n.isLost() && n.fits(pod.Spec.NodeSelector) {
+		if n := s.nodes[s.turn]; !n.isLost() && n.fits(pod) {
 			return n, ""
 		}
 	}
-	return nil, fmt.Sprintf("0/%d nodes are available: none is reachable and fits the pod's node selector.", len(s.nodes))
+	return nil, fmt.Sprintf("0/%d nodes are available: none is reachable and fits the pod's node selector and affinity.", len(s.nodes))
 }
 
 func (s *Simulator) reportUnschedulable(ctx context.Context, pod *corev1.Pod, message string) error {
