@@ -31,6 +31,7 @@ func (m *Metrics) DeploymentObserved(before, after *seiv1.SeiNodeDeployment) {
 	failed := conditions.Is(after.Status.Conditions, seiv1.ConditionRolloutFailed, metav1.ConditionTrue, "") &&
 		!after.Spec.Paused && after.Status.Phase != seiv1.DeploymentTerminating
 	m.gauges[NameFleetRolloutFailed].WithLabelValues(after.Namespace, after.Name).Set(flag(failed))
+	m.fleetUpgrade(after)
 	m.rollout(key, before.Status.Rollout, &after.Status)
 	m.planOutcome(seiv1.KindSeiNodeDeployment, before.Status.Plan, before.Status.LastPlan, after.Status.LastPlan)
 	m.fleetPlan(key, after)

@@ -10,8 +10,9 @@ import (
 
 // perObject names the gauges that have series per object of a kind.
 var perObject = map[string][]string{
-	seiv1.KindSeiNode:           {NameNodePhase, NameNodeReady, NameSidecarReady, NameKeyReserved, NameResultsDiverged, NameSnapshotsPublished},
-	seiv1.KindSeiNodeDeployment: {NameFleetPhase, NameFleetNodes, NameFleetStalled, NameFleetRolloutFailed},
+	seiv1.KindSeiNode: {NameNodePhase, NameNodeReady, NameSidecarReady, NameKeyReserved, NameResultsDiverged, NameSnapshotsPublished,
+		NameUpgradeHeight, NameUpgradeHalted, NameUpgradeImageMissing, NameUpgradeFailed},
+	seiv1.KindSeiNodeDeployment: {NameFleetPhase, NameFleetNodes, NameFleetUpgradeNodes, NameFleetStalled, NameFleetRolloutFailed},
 	seiv1.KindSeiNodeTask:       {NameNodeTaskPhase},
 }
 

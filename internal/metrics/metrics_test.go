@@ -66,6 +66,7 @@ func touchEverything(m *metrics.Metrics, name string) {
 	before.Status.Phase, before.Status.PhaseTransitionTime = seiv1.NodeInitializing, at(0)
 	after.Status.Phase, after.Status.PhaseTransitionTime = seiv1.NodeRunning, at(90)
 	after.Status.ConsensusAddress = "AB12"
+	after.Status.Upgrade = &seiv1.UpgradeStatus{State: seiv1.UpgradeHalted, Scheduled: &seiv1.ScheduledUpgrade{Name: "v7", Height: 100}}
 	after.Status.Plan = &seiv1.TaskPlan{Phase: seiv1.PlanActive, Reason: "NewNode", StartedAt: at(0)}
 	after.Status.Plan.Tasks = []seiv1.PlannedTask{{Type: "mark-ready", Status: seiv1.TaskRunning, StartedAt: at(60)}}
 	after.Status.LastPlan = &seiv1.PlanSummary{ID: "p0", Reason: "NewNode", Outcome: seiv1.OutcomeFailed}
@@ -80,7 +81,7 @@ func touchEverything(m *metrics.Metrics, name string) {
 	was.Status.Phase, was.Status.PhaseTransitionTime = seiv1.DeploymentReady, at(0)
 	is.Status.Phase, is.Status.PhaseTransitionTime = seiv1.DeploymentUpgrading, at(60)
 	was.Status.Rollout = &seiv1.RolloutStatus{TargetHash: "a", StartedAt: *at(0)}
-	is.Status.Rollout = &seiv1.RolloutStatus{TargetHash: "b", StartedAt: *at(60)}
+	is.Status.Rollout = &seiv1.RolloutStatus{TargetHash: "b", StartedAt: *at(60), Upgrade: &seiv1.UpgradeRollout{Name: "v2"}}
 	is.Status.Plan = after.Status.Plan
 	m.DeploymentObserved(was, is)
 	begun, ended := nodeTask(name), nodeTask(name)

@@ -20,7 +20,12 @@ const (
 	NameResultsDiverged         = "seinode_results_diverged"
 	NameSnapshotsPublished      = "seinode_snapshots_published"
 	NamePublishedAge            = "seinode_snapshot_published_age_seconds"
+	NameUpgradeHeight           = "seinode_upgrade_height"
+	NameUpgradeHalted           = "seinode_upgrade_halted"
+	NameUpgradeImageMissing     = "seinode_upgrade_image_missing"
+	NameUpgradeFailed           = "seinode_upgrade_failed"
 	NameFleetNodes              = "seinodedeployment_nodes"
+	NameFleetUpgradeNodes       = "seinodedeployment_upgrade_nodes"
 	NameFleetPhase              = "seinodedeployment_phase"
 	NameFleetTransitions        = "seinodedeployment_phase_transitions_total"
 	NameFleetPhaseDuration      = "seinodedeployment_phase_duration_seconds"
@@ -105,6 +110,7 @@ const (
 	heldNotes       = "There is no series while the object is paused or being deleted. "
 	transitionNotes = "`from` is `None` for one that was just seen for the first time."
 	durationNotes   = "Taken from the times in status, so a restart of the operator neither adds nor shortens one."
+	upgradeNotes    = "There is no series while the node is paused, and before anything is known of its chain's upgrades."
 	expectedNotes   = "There is no series while nothing is to be expected: before the node runs, and while it is paused."
 )
 
@@ -165,6 +171,22 @@ func ofNodes() []Declaration {
 			Name: NamePublishedAge, Type: Gauge, Labels: []string{labelNamespace, labelName}, Age: true,
 			Help:  "How long ago a snapshot of a running node was last seen to reach the bucket.",
 			Notes: "Only nodes whose spec asks for it have a series. Before the first it counts from when publishing was asked for.",
+		}, {
+			Name: NameUpgradeHeight, Type: Gauge, Labels: []string{labelNamespace, labelName},
+			Help:  "Height of the upgrade that is scheduled on the node's chain, or that the node has stopped for.",
+			Notes: "No series means that none is. `sei_node_height` of the sidecar is how far the node is.",
+		}, {
+			Name: NameUpgradeHalted, Type: Gauge, Labels: []string{labelNamespace, labelName},
+			Help:  "Whether the node has stopped for an upgrade that is not applied yet (1) or not (0).",
+			Notes: upgradeNotes,
+		}, {
+			Name: NameUpgradeImageMissing, Type: Gauge, Labels: []string{labelNamespace, labelName},
+			Help:  "Whether no entry of spec.upgrades names an upgrade that is ahead or needed (1) or all is known (0).",
+			Notes: upgradeNotes,
+		}, {
+			Name: NameUpgradeFailed, Type: Gauge, Labels: []string{labelNamespace, labelName},
+			Help:  "Whether the image of an upgrade turned out to be the wrong one (1) or not (0).",
+			Notes: upgradeNotes,
 		},
 	}
 }
@@ -181,6 +203,11 @@ func ofFleets() []Declaration {
 			Notes: "`ready` nodes are in sync, so available; `updated` ones run the template as it is now. " +
 				"During a rollout, `updated` over `desired` is how far it has come.",
 			Values: values{labelState: stateValues},
+		}, {
+			Name: NameFleetUpgradeNodes, Type: Gauge, Labels: []string{labelNamespace, labelName, labelState},
+			Help:   "Nodes of a fleet that goes through an upgrade of its chain, by how far they are.",
+			Notes:  "`halted` nodes have stopped for the upgrade, `moved` ones have its image, and `producing` ones of those are in sync. No series means that there is no upgrade.",
+			Values: values{labelState: upgradeProgress},
 		}, {
 			Name: NameFleetPhase, Type: Gauge, Labels: []string{labelNamespace, labelName, labelPhase},
 			Help:   "The phase of the fleet: 1 for the phase it is in, 0 for the others.",

@@ -24,6 +24,7 @@ func (m *Metrics) NodeObserved(before, after *seiv1.SeiNode) {
 	m.nodePublished(key, after)
 	m.nodeKey(after)
 	m.nodeResults(after)
+	m.nodeUpgrade(after)
 	m.nodePlan(key, after)
 	m.planOutcome(seiv1.KindSeiNode, before.Status.Plan, before.Status.LastPlan, after.Status.LastPlan)
 }
@@ -85,6 +86,33 @@ func (m *Metrics) nodeResults(node *seiv1.SeiNode) {
 		return
 	}
 	gauge.WithLabelValues(node.Namespace, node.Name).Set(flag(match.Status == metav1.ConditionFalse))
+}
+
+// nodeUpgrade tells how a node stands to its chain's upgrades.
+func (m *Metrics) nodeUpgrade(node *seiv1.SeiNode) {
+	upgrade := node.Status.Upgrade
+	if upgrade == nil || upgrade.Scheduled == nil {
+		m.gauges[NameUpgradeHeight].DeleteLabelValues(node.Namespace, node.Name)
+	} else {
+		m.gauges[NameUpgradeHeight].WithLabelValues(node.Namespace, node.Name).Set(float64(upgrade.Scheduled.Height))
+	}
+	for name, on := range map[string]func() bool{
+		NameUpgradeHalted: func() bool {
+			return upgrade.State == seiv1.UpgradeHalted || upgrade.State == seiv1.UpgradeMoved || upgrade.State == seiv1.UpgradeFailed
+		},
+		NameUpgradeImageMissing: func() bool {
+			return conditions.Is(node.Status.Conditions, seiv1.ConditionUpgradeImageMissing, metav1.ConditionTrue, "")
+		},
+		NameUpgradeFailed: func() bool {
+			return conditions.Is(node.Status.Conditions, seiv1.ConditionUpgradeFailed, metav1.ConditionTrue, "")
+		},
+	} {
+		if upgrade == nil || node.Spec.Paused {
+			m.gauges[name].DeleteLabelValues(node.Namespace, node.Name)
+			continue
+		}
+		m.gauges[name].WithLabelValues(node.Namespace, node.Name).Set(flag(on()))
+	}
 }
 
 // nodePlan tells of the node's plans, unless they stand still on purpose.

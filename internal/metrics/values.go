@@ -28,8 +28,10 @@ var (
 	taskOutcomes  = words(seiv1.TaskComplete, seiv1.TaskFailed)
 	rolloutValues = words(seiv1.OutcomeComplete, seiv1.OutcomeSuperseded)
 	stateValues   = []string{"desired", "present", "ready", "updated"}
-	nodePhases    = words(seiv1.NodePending, seiv1.NodeInitializing, seiv1.NodeRunning, seiv1.NodeFailed, seiv1.NodeTerminating)
-	fleetPhases   = words(seiv1.DeploymentPending, seiv1.DeploymentInitializing, seiv1.DeploymentReady, seiv1.DeploymentUpgrading,
+	// upgradeProgress is how far the nodes of a fleet are with an upgrade.
+	upgradeProgress = []string{"halted", "moved", "producing"}
+	nodePhases      = words(seiv1.NodePending, seiv1.NodeInitializing, seiv1.NodeRunning, seiv1.NodeFailed, seiv1.NodeTerminating)
+	fleetPhases     = words(seiv1.DeploymentPending, seiv1.DeploymentInitializing, seiv1.DeploymentReady, seiv1.DeploymentUpgrading,
 		seiv1.DeploymentPaused, seiv1.DeploymentDegraded, seiv1.DeploymentFailed, seiv1.DeploymentTerminating)
 
 	nodeTaskPhases   = words(seiv1.NodeTaskPending, seiv1.NodeTaskRunning, seiv1.NodeTaskComplete, seiv1.NodeTaskFailed)

@@ -66,7 +66,7 @@ func ownWords(t *testing.T) map[string]bool {
 		}
 	}
 	add(strings.Fields(ofKubernetes)...)
-	for _, path := range []string{"api/v1alpha1/conditions.go", "api/v1alpha1/seinode_status.go", "internal/node/reasons.go"} {
+	for _, path := range []string{"api/v1alpha1/conditions.go", "api/v1alpha1/seinode_status.go", "api/v1alpha1/upgrade_types.go", "internal/node/reasons.go"} {
 		for _, match := range literal.FindAllStringSubmatch(text(t, filepath.Join(root, path)), -1) {
 			add(match[1])
 		}
