@@ -37,6 +37,8 @@ const (
 	ConditionUpgradeImageMissing = "UpgradeImageMissing"
 	// ConditionUpgradeFailed says whether the image of an upgrade turned out to be the wrong one.
 	ConditionUpgradeFailed = "UpgradeFailed"
+	// ConditionUpgradeSnapshotTaken says whether there is a backup from before the last upgrade.
+	ConditionUpgradeSnapshotTaken = "UpgradeSnapshotTaken"
 	// ConditionPaused says whether the object is paused.
 	ConditionPaused = "Paused"
 )
@@ -217,6 +219,17 @@ const (
 	ReasonTooEarly = "TooEarly"
 	// ReasonNoFailure: nothing is wrong with the image.
 	ReasonNoFailure = "NoFailure"
+)
+
+// Reasons of condition UpgradeSnapshotTaken.
+const (
+	ReasonSnapshotTaken   = "SnapshotTaken"
+	ReasonSnapshotPending = "SnapshotPending"
+	// ReasonSnapshotAPIMissing: the cluster has no VolumeSnapshots.
+	ReasonSnapshotAPIMissing = "SnapshotAPIMissing"
+	ReasonSnapshotRefused    = "SnapshotRefused"
+	// ReasonSnapshotTimeout: it was not cut in time, and the upgrade went on.
+	ReasonSnapshotTimeout = "SnapshotTimeout"
 )
 
 // Reasons of condition Paused. The first is also a reason of Ready.

@@ -42,6 +42,8 @@ const (
 	ComponentBootstrap   = "bootstrap"
 	ComponentP2PEndpoint = "p2p-endpoint"
 	ComponentImagePull   = "image-pull"
+	// ComponentUpgradeSnapshot is on VolumeSnapshots from before upgrades.
+	ComponentUpgradeSnapshot = "upgrade-snapshot"
 )
 
 // Annotations users set to ask for something.

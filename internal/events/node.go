@@ -76,7 +76,11 @@ var conditionReasons = map[string]map[string]Reason{
 	},
 	seiv1.ConditionResultsMatch:        {seiv1.ReasonDiverged: ResultsDiverged},
 	seiv1.ConditionUpgradeImageMissing: {seiv1.ReasonNoEntry: UpgradeImageMissing},
-	seiv1.ConditionUpgradeFailed:       {seiv1.ReasonHandlerMissing: UpgradeFailed, seiv1.ReasonTooEarly: UpgradeFailed},
+	seiv1.ConditionUpgradeScheduled:    {seiv1.ReasonImagePullFailed: ImagePullFailed},
+	seiv1.ConditionUpgradeSnapshotTaken: {
+		seiv1.ReasonSnapshotAPIMissing: UpgradeSnapshotMissing, seiv1.ReasonSnapshotRefused: UpgradeSnapshotMissing, seiv1.ReasonSnapshotTimeout: UpgradeSnapshotMissing,
+	},
+	seiv1.ConditionUpgradeFailed: {seiv1.ReasonHandlerMissing: UpgradeFailed, seiv1.ReasonTooEarly: UpgradeFailed},
 	seiv1.ConditionNodeUpdateInProgress: {
 		seiv1.ReasonUpdateStarted:  UpdateStarted,
 		seiv1.ReasonUpdateComplete: UpdateComplete,

@@ -37,6 +37,7 @@ const (
 	UpgradeApplied           Reason = "UpgradeApplied"
 	UpgradeImageMissing      Reason = "UpgradeImageMissing"
 	UpgradeFailed            Reason = "UpgradeFailed"
+	UpgradeSnapshotMissing   Reason = "UpgradeSnapshotMissing"
 	PeerResolutionFailed     Reason = "PeerResolutionFailed"
 	ReconcileFailed          Reason = "ReconcileFailed"
 )
@@ -107,7 +108,7 @@ func Catalogue() []Entry {
 			"which means that its pod was replaced. A mark-ready plan follows."},
 		{SidecarReadinessRestored, normal, "MarkReady", "Pod", "The start gate is open again."},
 		{PodCrashLooping, warning, "ObservePod", "Pod", "A container of the pod is crash-looping; the note names it and its last exit."},
-		{ImagePullFailed, warning, "PullImage", "Pod", "An image of the pod cannot be pulled; the note names it."},
+		{ImagePullFailed, warning, "PullImage", "Pod", "An image of the pod, or of the upgrade that is ahead, cannot be pulled; the note names it."},
 		{SpecInvalid, warning, "ValidateSpec", "", "The spec asks for something that cannot be done; the note names the field."},
 		{PVCNotReady, warning, "ValidateVolume", "PersistentVolumeClaim", "The imported volume cannot be used yet; the operator keeps looking."},
 		{PVCInvalid, warning, "RefuseVolume", "PersistentVolumeClaim", "The imported volume can never be used as it is; the note says what to change."},
@@ -135,6 +136,7 @@ func Catalogue() []Entry {
 			"that is scheduled, or that seid has stopped for. Add one."},
 		{UpgradeFailed, warning, "RunUpgradeImage", "", "The image of an upgrade is the wrong one; " +
 			"the note has the line of seid's log. The node stays on it until it is corrected."},
+		{UpgradeSnapshotMissing, warning, "BackUpVolume", "", "An upgrade goes on without the VolumeSnapshot that was asked for; the note says why."},
 		{VolumeNotResized, warning, "ResizeVolume", "PersistentVolumeClaim", "`dataVolume.size` grew, but the claim cannot follow; the note says why."},
 		{PeerResolutionFailed, warning, "ResolvePeers", "", "A peer source gave no answer; the peers it gave last are kept."},
 		{ReconcileFailed, warning, "Reconcile", "", "Something went wrong that no condition speaks of; the operator tries again."},

@@ -21,6 +21,7 @@ func (r *report) conditions() {
 	r.resultsMatch()
 	r.snapshotsPublished()
 	r.upgrades()
+	r.upgradeSnapshot()
 	r.readiness()
 	r.progressing()
 }

@@ -54,6 +54,8 @@ type Pass struct {
 	Obstacle string
 	// Pull is what became of pulling the image of the next upgrade ahead.
 	Pull PullDecision
+	// Snapshot is what became of the backup before an upgrade.
+	Snapshot SnapshotDecision
 	// VolumeProblem says why the volume could not be resized; empty when it could.
 	VolumeProblem string
 }

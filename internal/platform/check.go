@@ -32,6 +32,15 @@ func check(c *Config, lines map[string]int) []problem {
 	if c.Snapshots.UploadTimeout.Duration <= 0 {
 		k.failf("snapshots.uploadTimeout", "must be longer than zero, for example 2h")
 	}
+	if c.VolumeSnapshots.Keep < 1 {
+		k.failf("volumeSnapshots.keep", "must be at least 1: the newest is the one that an upgrade can be undone with")
+	}
+	if c.VolumeSnapshots.Timeout.Duration <= 0 {
+		k.failf("volumeSnapshots.timeout", "must be longer than zero, for example 2m")
+	}
+	if name := c.VolumeSnapshots.ClassName; name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
+		k.failf("volumeSnapshots.className", "%q is no name of a VolumeSnapshotClass", name)
+	}
 	if c.Sidecar.StandingPermission.Duration < 0 {
 		k.failf("sidecar.standingPermission", "must not be negative: write 0s for none, or for example 24h")
 	}

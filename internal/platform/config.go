@@ -24,6 +24,8 @@ type Config struct {
 	Buckets Buckets `json:"buckets"`
 	// Snapshots tunes how snapshots are published.
 	Snapshots Snapshots `json:"snapshots"`
+	// VolumeSnapshots are backups of data volumes before upgrades of the chain.
+	VolumeSnapshots VolumeSnapshots `json:"volumeSnapshots"`
 	// Gateway is where fleets publish their endpoints.
 	Gateway Gateway `json:"gateway"`
 	// P2P is how fleets publish the peer-to-peer ports of their nodes.
@@ -108,6 +110,18 @@ type Buckets struct {
 type Snapshots struct {
 	// UploadTimeout ends an upload that takes longer.
 	UploadTimeout *metav1.Duration `json:"uploadTimeout"`
+}
+
+// VolumeSnapshots are backups of data volumes before upgrades of the chain.
+type VolumeSnapshots struct {
+	// BeforeUpgrades takes one for every entry of spec.upgrades that does not say otherwise.
+	BeforeUpgrades bool `json:"beforeUpgrades"`
+	// ClassName is the VolumeSnapshotClass. Empty means the default class of the volume's driver.
+	ClassName string `json:"className"`
+	// Keep is how many stay of each node.
+	Keep int32 `json:"keep"`
+	// Timeout is how long a halted node waits for its snapshot to be cut.
+	Timeout *metav1.Duration `json:"timeout"`
 }
 
 // Gateway is where fleets publish their endpoints.

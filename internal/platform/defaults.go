@@ -43,6 +43,9 @@ const (
 	defaultClusterDomain = "cluster.local"
 	defaultUploadTimeout = 2 * time.Hour
 	defaultPermission    = 24 * time.Hour
+	// A point in time is fixed within seconds by most drivers.
+	defaultSnapshotTimeout = 2 * time.Minute
+	defaultSnapshotsKept   = 2
 )
 
 // Default is the configuration without a file. It fits any cluster, a laptop's
@@ -64,6 +67,10 @@ func (c *Config) applyDefaults() {
 	setDefault(&c.P2P.Type, P2PLoadBalancer)
 	setDefault(&c.P2P.Preset, PresetAWS)
 	setDefault(&c.P2P.Hostname, defaultP2PHostname)
+	setDefault(&c.VolumeSnapshots.Keep, defaultSnapshotsKept)
+	if c.VolumeSnapshots.Timeout == nil {
+		c.VolumeSnapshots.Timeout = &metav1.Duration{Duration: defaultSnapshotTimeout}
+	}
 	if c.Snapshots.UploadTimeout == nil {
 		c.Snapshots.UploadTimeout = &metav1.Duration{Duration: defaultUploadTimeout}
 	}

@@ -86,7 +86,10 @@ func TestLoad_Example_SetsEveryField(t *testing.T) {
 		},
 		Buckets:   Buckets{Snapshot: "s3://snapshots?region=eu-central-1", Genesis: "gs://genesis", ResultExport: "file:///var/results"},
 		Snapshots: Snapshots{UploadTimeout: &metav1.Duration{Duration: 3 * time.Hour}},
-		Sidecar:   Sidecar{StandingPermission: &metav1.Duration{Duration: 12 * time.Hour}},
+		VolumeSnapshots: VolumeSnapshots{
+			BeforeUpgrades: true, ClassName: "fast-snapshots", Keep: 3, Timeout: &metav1.Duration{Duration: 90 * time.Second},
+		},
+		Sidecar: Sidecar{StandingPermission: &metav1.Duration{Duration: 12 * time.Hour}},
 		Gateway: Gateway{
 			Name: "public", Namespace: "gateways", Domain: "nodes.example.com", PublicDomain: "example.org",
 			P2PDomain: "p2p.example.com", NLBTargetType: TargetTypeInstance, Hostname: "$(NAME)-$(PROTOCOL)",
@@ -121,6 +124,9 @@ func TestLoad_Mistakes_NameFileLineAndField(t *testing.T) {
 		"duration without a unit":   {"snapshots:\n  uploadTimeout: 30\n", "f:2: snapshots.uploadTimeout"},
 		"negative permission":       {"sidecar:\n  standingPermission: -1h\n", "f:2: sidecar.standingPermission: must not be negative"},
 		"duration of zero":          {"snapshots:\n  uploadTimeout: 0s\n", "f:2: snapshots.uploadTimeout: must be longer than zero"},
+		"no snapshot kept":          {"volumeSnapshots:\n  keep: -1\n", "f:2: volumeSnapshots.keep: must be at least 1"},
+		"no time for a snapshot":    {"volumeSnapshots:\n  timeout: 0s\n", "f:2: volumeSnapshots.timeout: must be longer than zero"},
+		"bad snapshot class":        {"volumeSnapshots:\n  className: Fast One\n", `f:2: volumeSnapshots.className: "Fast One" is no name`},
 		"mapping for text":          {"clusterDomain: {a: b}\n", "f:1: clusterDomain: want a single value, not a mapping"},
 		"text for mapping":          {"storage: big\n", "f:1: storage: want a mapping"},
 		"text for list":             {"scheduling:\n  default:\n    tolerations: all\n", "f:3: scheduling.default.tolerations: want a list"},

@@ -19,6 +19,9 @@ import (
 // the active plan on. A new plan is only stored; the next pass begins it, so that
 // every side effect has been announced in status.
 func (r *Reconciler) act(ctx context.Context, s *scope) error {
+	if err := r.syncSnapshot(ctx, s); err != nil {
+		return err
+	}
 	switch s.decision.Action {
 	case domain.Start, domain.Supersede:
 		r.beginPlan(ctx, s)

@@ -39,6 +39,9 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	}
 	s.observed.Peers, s.peerProblems = r.Peers.Resolve(ctx, s.node, s.node.Status.ResolvedPeers)
 	r.observeSidecar(ctx, s)
+	if err := r.observeSnapshot(ctx, s); err != nil {
+		return err
+	}
 	s.objects, s.seen = s.observed, true
 	return nil
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -61,6 +62,8 @@ type Reconciler struct {
 	// inShape and targets spare a node at rest from being rendered and compared at every look.
 	inShape task.InShape
 	targets targets
+	// refusedSnapshots are the backups that the API server did not take, by node.
+	refusedSnapshots sync.Map
 	// podless is since when a node's pod is missing.
 	podless loop.Sightings
 }
@@ -115,6 +118,7 @@ func (r *Reconciler) forget(node types.NamespacedName) {
 	r.unwritten.forget(node)
 	r.podless.Forget(node)
 	r.looks.forget(node)
+	r.refusedSnapshots.Delete(node)
 	r.rest.end(node)
 	r.inShape.Forget(node)
 	r.targets.forget(node)

@@ -107,7 +107,7 @@ func (s *scope) pass() *domain.Pass {
 		SidecarRuns: s.sidecarStarted, Unanswered: errors.Is(s.lookError, errNoAnswerYet),
 		Peers: s.observed.Peers, Endpoint: render.Endpoint(s.node, s.input.Platform.ClusterDomain),
 		StatefulSet: s.found.Identity, ConsensusAddress: s.found.ConsensusAddress, Bootstrapped: s.found.Bootstrapped,
-		VolumeProblem: s.found.VolumeProblem, Pull: s.pull,
+		VolumeProblem: s.found.VolumeProblem, Pull: s.pull, Snapshot: s.snapshotDecision,
 	}
 	if s.obstacle != nil {
 		p.Obstacle = s.obstacle.Error()

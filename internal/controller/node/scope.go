@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -62,6 +63,11 @@ type scope struct {
 	// wantsPull is what shall be pulled ahead, and pull what to do about it.
 	wantsPull domain.Pull
 	pull      domain.PullDecision
+	// volumeSnapshot is the backup that a halted node waits for, takenSnapshot its object, and
+	// snapshotDecision what to do about it.
+	volumeSnapshot   domain.VolumeSnapshot
+	takenSnapshot    *unstructured.Unstructured
+	snapshotDecision domain.SnapshotDecision
 	// objects are the objects after the pass has acted.
 	objects task.Objects
 	// found is what steps and repairs found out.
