@@ -125,6 +125,11 @@ func inForce(live *v1alpha1.SeiNode, restarted string) bool {
 	if restart := live.Annotations[rolledAnnotation]; restart != "" && restart != restarted {
 		return false
 	}
+	// The permission to take a minor upgrade early changes no generation: until the node has taken
+	// it, it may go down at any moment.
+	if upgrade := live.Annotations[v1alpha1.AnnotationMinorUpgrade]; upgrade != "" && behindUpgrade(live, upgrade) {
+		return false
+	}
 	return !isBusy(status) && status.Phase == v1alpha1.NodeRunning && !inSyncOnAnotherSpec(live)
 }
 

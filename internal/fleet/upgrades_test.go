@@ -284,9 +284,13 @@ func TestUpgrade_Minor_IsTakenEarlyWithinTheBudget(t *testing.T) {
 	if r := s.reported(t).Status.Rollout; r == nil || counts(r) != "0 0 0 of 3" {
 		t.Errorf("rollout %+v", r)
 	}
+	// The first may take it and has not begun yet: nobody else is allowed to.
+	s.live(0).Annotations[v1alpha1.AnnotationMinorUpgrade] = "v2"
+	if decision := s.allowed(t); len(decision.Moves) > 0 {
+		t.Errorf("moves %v beside one that is about to go down", decision.Moves)
+	}
 	// The first has it, and the second is next.
 	s.upgrade(0, v1alpha1.UpgradeMovedEarly)
-	s.live(0).Annotations[v1alpha1.AnnotationMinorUpgrade] = "v2"
 	if decision := s.allowed(t); !slices.Equal(decision.Moves, []int{1}) {
 		t.Errorf("moves %v, want the second", decision.Moves)
 	}
