@@ -1,18 +1,13 @@
 package sidecar_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -20,32 +15,13 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/test/fork"
 )
 
-var appHash = regexp.MustCompile(`"app_hash":\s*"[0-9A-F]*"`)
-
-const forkedHash = "F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0F0"
-
-// fork is a node's RPC that tells another app hash from one height on.
-func fork(t *testing.T, n *node, height int64) string {
+// forked is a node's RPC that tells another app hash from one height on.
+func forked(t *testing.T, n *node, height int64) string {
 	t.Helper()
-	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: n.witness()})
-	proxy.ModifyResponse = func(resp *http.Response) error {
-		var asked int64
-		_, _ = fmt.Sscan(resp.Request.URL.Query().Get("height"), &asked)
-		if resp.Request.URL.Path != "/block" || asked < height {
-			return nil
-		}
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			return err
-		}
-		body = appHash.ReplaceAll(body, []byte(`"app_hash":"`+forkedHash+`"`))
-		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		resp.Header.Set("Content-Length", fmt.Sprint(len(body)))
-		return nil
-	}
-	srv := httptest.NewServer(proxy)
+	srv := httptest.NewServer(fork.Handler(&url.URL{Scheme: "http", Host: n.witness()}, func() int64 { return height }))
 	t.Cleanup(srv.Close)
 	return srv.URL
 }
@@ -60,7 +36,7 @@ func TestStandingExport_FindsAPlantedDivergence(t *testing.T) {
 	v.awaitHeight(3)
 	height := v.height() + 15
 	set := wire.SetResultExport{Hash: "a", Export: &wire.ResultExport{
-		Bucket: "file://" + bucket, Prefix: "export-1/results/ns/v0/", CanonicalRPC: fork(t, v, height),
+		Bucket: "file://" + bucket, Prefix: "export-1/results/ns/v0/", CanonicalRPC: forked(t, v, height),
 	}}
 	do[any](v, api.SetResultExport, set)
 	if doc := v.document().ResultExport; doc == nil || doc.Hash != "a" || doc.Divergence != nil {
@@ -119,7 +95,7 @@ func readReport(t *testing.T, file string, height int64) {
 		t.Fatalf("the report is %+v", report)
 	}
 	d := report.Differences[0]
-	if d.Layer != 0 || d.Field != "app_hash" || d.Canonical != forkedHash || len(d.Shadow) != 64 || strings.EqualFold(d.Shadow, forkedHash) {
+	if d.Layer != 0 || d.Field != "app_hash" || d.Canonical != fork.AppHash || len(d.Shadow) != 64 || strings.EqualFold(d.Shadow, fork.AppHash) {
 		t.Errorf("the report names %+v", d)
 	}
 }
