@@ -43,6 +43,8 @@ type cluster struct {
 	// root is the repository, state the cluster's folder, bin that of its programs, seid that of the chain.
 	root, state, bin, seid string
 	network                string
+	// store has the buckets of the operator's configuration.
+	store store
 	// undisturbed is held by a scenario that takes something from all others, the operator or the Kubernetes node, and
 	// by one that must not be taken anything from.
 	undisturbed sync.Mutex
@@ -75,6 +77,9 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	if err := c.connect(); err != nil {
 		return c, err
 	}
+	if err := c.startStore(ctx); err != nil {
+		return c, err
+	}
 	tarballs := []string{"load-image"}
 	for _, name := range []string{"manager", "sidecar", "seid", "seid-next"} {
 		tarballs = append(tarballs, filepath.Join(images, name+".tar"))
@@ -101,6 +106,8 @@ func (c *cluster) install(ctx context.Context) error {
 		return fmt.Errorf("reading the image's hash: %w", err)
 	}
 	manifests = bytes.Replace(manifests, []byte("demo.sei.io/image: unknown"), fmt.Appendf(nil, "demo.sei.io/image: %q", stamp[:16]), 1)
+	buckets := fmt.Sprintf("    buckets: {snapshot: %q, resultExport: %q}\n", c.store.url(bucketSnapshots), c.store.url(bucketResults))
+	manifests = bytes.Replace(manifests, []byte("    images:\n"), []byte(buckets+"    images:\n"), 1)
 	if _, err := c.kubectl(ctx, manifests, "apply", "--server-side", "-f", "-"); err != nil {
 		return err
 	}
