@@ -64,7 +64,7 @@ func (s *scenario) propose(name, node string) {
 	s.runTask(name, node, func(spec *v1alpha1.SeiNodeTaskSpec) {
 		spec.Kind = v1alpha1.TaskKindGovParamChange
 		spec.GovParamChange = &v1alpha1.GovParamChange{
-			GovTx: s.govTx(), Title: name, Description: "a change", InitialDeposit: "2000000usei",
+			GovTx: s.govTx(), Title: name, Description: "a change", InitialDeposit: deposit,
 			Changes: []v1alpha1.ParamChange{{Subspace: "staking", Key: "MaxValidators", Value: rawJSON("36")}},
 		}
 	})

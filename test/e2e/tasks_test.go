@@ -37,7 +37,7 @@ func TestTasks_OnALiveNetwork_DoWhatTheySay(t *testing.T) {
 		name string
 		run  func(*scenario)
 	}{
-		{"an upgrade is proposed and voted for", (*scenario).planUpgrade},
+		{"an upgrade is proposed and voted for", (*scenario).proposeUpgrade},
 		{"each proposal is sent once whatever is killed", (*scenario).proposeUnderFire},
 		{"waits end when their condition holds", (*scenario).awaitWithTasks},
 		{"a restart keeps the pod", (*scenario).restartWithTask},
@@ -69,45 +69,13 @@ func (s *scenario) voters() *v1alpha1.SeiNodeDeployment {
 
 func rawJSON(text string) apiextensionsv1.JSON { return apiextensionsv1.JSON{Raw: []byte(text)} }
 
-// planUpgrade takes an upgrade from its proposal to the chain's plan.
-func (s *scenario) planUpgrade() {
+// proposeUpgrade plans an upgrade that nobody will live to see.
+func (s *scenario) proposeUpgrade() {
 	began := time.Now()
-	s.runTask("propose", "v-0", func(spec *v1alpha1.SeiNodeTaskSpec) {
-		spec.Kind = v1alpha1.TaskKindGovSoftwareUpgrade
-		spec.GovSoftwareUpgrade = &v1alpha1.GovSoftwareUpgrade{
-			GovTx: s.govTx(), Title: "upgrade", Description: "an upgrade", InitialDeposit: "2000000usei",
-			UpgradeName: plannedUpgrade, UpgradeHeight: plannedUpgradeHeight,
-		}
-	})
-	proposed := s.awaitTask("propose").Status.Outputs
-	if proposed == nil || proposed.GovSoftwareUpgrade == nil || proposed.GovSoftwareUpgrade.ProposalID != 1 || proposed.GovSoftwareUpgrade.TxHash == "" {
-		s.t.Fatalf("outputs of the proposal: %+v", proposed)
+	if proposal := s.planUpgrade(upgrade.Plan{Name: plannedUpgrade, Height: plannedUpgradeHeight}); proposal != 1 {
+		s.t.Errorf("the first proposal has number %d", proposal)
 	}
-	for ordinal := range validators {
-		s.runTask(fmt.Sprintf("vote-%d", ordinal), fmt.Sprintf("v-%d", ordinal), func(spec *v1alpha1.SeiNodeTaskSpec) {
-			spec.Kind = v1alpha1.TaskKindGovVote
-			spec.GovVote = &v1alpha1.GovVote{GovTx: s.govTx(), ProposalID: 1, Option: "yes"}
-		})
-	}
-	for ordinal := range validators {
-		voted := s.awaitTask(fmt.Sprintf("vote-%d", ordinal)).Status.Outputs
-		if voted == nil || voted.GovVote == nil || voted.GovVote.Height == 0 {
-			s.t.Errorf("outputs of vote %d: %+v", ordinal, voted)
-		}
-	}
-	await(s.t, taskTimeout, "the chain to plan the upgrade", func(ctx context.Context) (bool, string, error) {
-		answer, err := s.rpc("v-0").ABCIQuery(ctx, upgrade.CurrentPlanPath, nil)
-		if err != nil {
-			return false, "", err
-		}
-		plan, err := upgrade.DecodeCurrentPlan(answer.Value)
-		return plan != nil && plan.Name == plannedUpgrade && plan.Height == plannedUpgradeHeight, fmt.Sprintf("%+v", plan), err
-	})
 	theReport.figuref(s.t, "from proposing an upgrade to the chain's plan, 30 s of voting", "%.1f s", time.Since(began).Seconds())
-}
-
-func (s *scenario) govTx() v1alpha1.GovTx {
-	return v1alpha1.GovTx{ChainID: s.chain.id, Fees: "20000usei", Gas: 500000}
 }
 
 func (s *scenario) awaitWithTasks() {
