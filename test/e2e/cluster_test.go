@@ -88,7 +88,11 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := c.cluster(ctx, append(tarballs, ours...)...); err != nil {
+	upgrades, err := upgradeImages(images)
+	if err != nil {
+		return c, err
+	}
+	if err := c.cluster(ctx, append(append(tarballs, ours...), upgrades)...); err != nil {
 		return c, err
 	}
 	return c, c.install(ctx)
