@@ -78,7 +78,8 @@ var conditionReasons = map[string]map[string]Reason{
 	seiv1.ConditionUpgradeImageMissing: {seiv1.ReasonNoEntry: UpgradeImageMissing},
 	seiv1.ConditionUpgradeScheduled:    {seiv1.ReasonImagePullFailed: ImagePullFailed},
 	seiv1.ConditionUpgradeSnapshotTaken: {
-		seiv1.ReasonSnapshotAPIMissing: UpgradeSnapshotMissing, seiv1.ReasonSnapshotRefused: UpgradeSnapshotMissing, seiv1.ReasonSnapshotTimeout: UpgradeSnapshotMissing,
+		seiv1.ReasonSnapshotAPIMissing: UpgradeSnapshotMissing, seiv1.ReasonSnapshotRefused: UpgradeSnapshotMissing,
+		seiv1.ReasonSnapshotTimeout: UpgradeSnapshotMissing,
 	},
 	seiv1.ConditionUpgradeFailed: {seiv1.ReasonHandlerMissing: UpgradeFailed, seiv1.ReasonTooEarly: UpgradeFailed},
 	seiv1.ConditionNodeUpdateInProgress: {

@@ -141,7 +141,8 @@ func Catalogue() []Entry {
 		{PeerResolutionFailed, warning, "ResolvePeers", "", "A peer source gave no answer; the peers it gave last are kept."},
 		{ReconcileFailed, warning, "Reconcile", "", "Something went wrong that no condition speaks of; the operator tries again."},
 		{RolloutStarted, normal, "RollOut", "", "A fleet's template changed in a way that disturbs nodes; the note names the fields. They move a few at a time."},
-		{ChainUpgradeStarted, normal, "UpgradeChain", "", "The first node of a fleet has stopped for an upgrade of its chain, or takes a minor one before its height. `RolloutComplete` follows when all nodes are past it."},
+		{ChainUpgradeStarted, normal, "UpgradeChain", "", "The first node of a fleet has stopped for an upgrade of its chain, " +
+			"or takes a minor one before its height. `RolloutComplete` follows when all nodes are past it."},
 		{RolloutSuperseded, normal, "SupersedeRollout", "", "The template changed again before the rollout was through; nodes now move to the newest."},
 		{RolloutComplete, normal, "FinishRollout", "", "Every node of the fleet that takes part runs the template, is in sync, and has been for `minReadySeconds`."},
 		{RolloutStalled, warning, "AwaitRollout", "SeiNode",
@@ -172,6 +173,7 @@ func Catalogue() []Entry {
 			"To try again, make another with a new name."},
 		{TaskNotCancelled, warning, "CancelTask", "SeiNode", "A running SeiNodeTask was deleted, and its node's sidecar could not be told within 30 seconds: " +
 			"it may still do what it was asked to."},
-		{NodeReleased, normal, "ReleaseNode", "SeiNode", "A SeiNodeTask that held its node was deleted, and the node's own plan takes over; the note says what is left of its data."},
+		{NodeReleased, normal, "ReleaseNode", "SeiNode", "A SeiNodeTask that held its node was deleted, " +
+			"and the node's own plan takes over; the note says what is left of its data."},
 	}
 }

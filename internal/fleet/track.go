@@ -74,7 +74,7 @@ func (g Goal) concerns(n Node) bool {
 	if g.Upgrade == nil {
 		return !n.Held
 	}
-	return n.Upgrading || !n.Held && !(n.FirstSync && n.Current)
+	return n.Upgrading || !n.Held && (!n.FirstSync || !n.Current)
 }
 
 // Pause stops the clock of a rollout.

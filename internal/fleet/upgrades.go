@@ -78,5 +78,5 @@ func (c Child) takingEarly(upgrade string) Child {
 func (c Child) waitsForEarly(live *v1alpha1.SeiNode) bool {
 	upgrade := c.Annotations[v1alpha1.AnnotationMinorUpgrade]
 	u := live.Status.Upgrade
-	return upgrade != "" && live.Annotations[v1alpha1.AnnotationMinorUpgrade] != upgrade && !(u != nil && u.Entry == upgrade)
+	return upgrade != "" && live.Annotations[v1alpha1.AnnotationMinorUpgrade] != upgrade && (u == nil || u.Entry != upgrade)
 }

@@ -205,8 +205,9 @@ func ofFleets() []Declaration {
 			Values: values{labelState: stateValues},
 		}, {
 			Name: NameFleetUpgradeNodes, Type: Gauge, Labels: []string{labelNamespace, labelName, labelState},
-			Help:   "Nodes of a fleet that goes through an upgrade of its chain, by how far they are.",
-			Notes:  "`halted` nodes have stopped for the upgrade, `moved` ones have its image, and `producing` ones of those are in sync. No series means that there is no upgrade.",
+			Help: "Nodes of a fleet that goes through an upgrade of its chain, by how far they are.",
+			Notes: "`halted` nodes have stopped for the upgrade, `moved` ones have its image, and `producing` ones of those are in sync. " +
+				"No series means that there is no upgrade.",
 			Values: values{labelState: upgradeProgress},
 		}, {
 			Name: NameFleetPhase, Type: Gauge, Labels: []string{labelNamespace, labelName, labelPhase},

@@ -118,7 +118,8 @@ func (p *Pass) afterwards() string {
 	case hold.SubmittedAt == nil:
 		return "; the node was not touched"
 	case reset.SubmittedAt == nil:
-		return "; the node is stopped behind its gate with its data as it was: delete this task to start the node again, or make another SeiNodeTask of kind StateSync"
+		return "; the node is stopped behind its gate with its data as it was: delete this task to start the node again, " +
+			"or make another SeiNodeTask of kind StateSync"
 	case open.Status != v1alpha1.TaskComplete:
 		return "; the node is stopped behind its gate and its data may be gone: make another SeiNodeTask of kind StateSync, " +
 			"or delete this one to have the node set up again as its spec says"

@@ -119,7 +119,7 @@ func (r *Reconciler) pruneSnapshots(ctx context.Context, s *scope) {
 }
 
 func (r *Reconciler) deleteSnapshot(ctx context.Context, obj *unstructured.Unstructured) {
-	err := r.Client.Delete(ctx, obj, client.Preconditions{UID: ptr.To(obj.GetUID())})
+	err := r.Client.Delete(ctx, obj, client.Preconditions{UID: new(obj.GetUID())})
 	if client.IgnoreNotFound(err) != nil {
 		log.FromContext(ctx).Error(err, "deleting a VolumeSnapshot", "name", obj.GetName())
 	}

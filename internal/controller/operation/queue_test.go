@@ -40,7 +40,7 @@ func TestQueue_NewOperatorWithALateCache_DoesNotBeginASecondTask(t *testing.T) {
 		if !sees {
 			late.Items = nil
 		}
-		if err := r.Client.Delete(t.Context(), other.DeepCopy()); err != nil {
+		if err := r.Delete(t.Context(), other.DeepCopy()); err != nil {
 			t.Fatal(err)
 		}
 		r.reconcile(t)

@@ -149,7 +149,7 @@ func TestRelease_HeldByAnother_IsLeftAlone(t *testing.T) {
 // A task that holds its node stays until the node can be told, or is gone.
 func TestRelease_NoSidecar_WaitsForIt(t *testing.T) {
 	r := failedSync(t, api.ConfigureStateSync)
-	if err := r.Client.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("ns")); err != nil {
+	if err := r.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("ns")); err != nil {
 		t.Fatal(err)
 	}
 	if r.deletion(t, fate{}) {
@@ -161,7 +161,7 @@ func TestRelease_NoSidecar_WaitsForIt(t *testing.T) {
 		t.Errorf("condition %+v", waits)
 	}
 	node := controllertest.Stored(t, r.Cluster, client.ObjectKey{Namespace: "ns", Name: "n"}, &v1alpha1.SeiNode{})
-	if err := r.Client.Delete(t.Context(), node); err != nil {
+	if err := r.Delete(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}
 	r.reconcile(t)

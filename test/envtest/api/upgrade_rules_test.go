@@ -6,7 +6,9 @@ func upgraded(entries string) string { return node(full, "upgrades: ["+entries+"
 // upgradeRules are the rules of spec.upgrades.
 func upgradeRules() []rule {
 	const two = "{name: v7, image: seid:v7}, {name: v8, image: seid:v8}"
-	inForce := func(status, then string) attempt { return attempt{spec: upgraded(two), status: "upgrade: " + status, then: then} }
+	inForce := func(status, then string) attempt {
+		return attempt{spec: upgraded(two), status: "upgrade: " + status, then: then}
+	}
 	const onlySecond, onlyFirst = "upgrades: [{name: v8, image: seid:v8}]", "upgrades: [{name: v7, image: seid:v7}]"
 	return []rule{
 		{

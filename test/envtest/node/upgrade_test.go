@@ -41,17 +41,21 @@ func majorPlan(name string) *api.Upgrade { return &api.Upgrade{Name: name, Heigh
 func (w nodes) lookUntil(name, what string, condition func(*v1alpha1.SeiNode) bool) *v1alpha1.SeiNode {
 	w.T.Helper()
 	var found *v1alpha1.SeiNode
+	var asked time.Time
 	w.Eventually(what, func() bool {
 		if found = w.node(name); condition(found) {
 			return true
 		}
+		if time.Since(asked) < 50*time.Millisecond {
+			return false
+		}
+		asked = time.Now()
 		w.edit(name, func(n *v1alpha1.SeiNode) {
 			if n.Annotations == nil {
 				n.Annotations = map[string]string{}
 			}
-			n.Annotations["looked"] = fmt.Sprint(time.Now().UnixNano())
+			n.Annotations["looked"] = fmt.Sprint(asked.UnixNano())
 		})
-		time.Sleep(50 * time.Millisecond)
 		return false
 	})
 	return found
@@ -78,8 +82,9 @@ func inState(state v1alpha1.UpgradeState) func(*v1alpha1.SeiNode) bool {
 
 // images are those that a node's seid was started with, in order, without repetitions.
 func (w nodes) images(name string) []string {
-	var list []string
-	for _, s := range w.Sidecars.Starts(w.Key(name)) {
+	starts := w.Sidecars.Starts(w.Key(name))
+	list := make([]string, 0, len(starts))
+	for _, s := range starts {
 		list = append(list, s.Version)
 	}
 	return slices.Compact(list)

@@ -139,7 +139,7 @@ func TestQueue_OperatorsAndCachesComeAndGo_NoTwoTasksOverlap(t *testing.T) {
 		}
 	}
 	w.Watches.Release("seinodetasks")
-	var order []string
+	order := make([]string, 0, len(names))
 	for _, name := range names {
 		order = append(order, w.await(name, complete).Status.Plan.Tasks[0].ID)
 	}

@@ -18,10 +18,6 @@ type upgrades struct {
 	needed *api.Upgrade
 }
 
-func (u *upgrades) has(name string) bool {
-	return slices.ContainsFunc(u.applied, func(a api.AppliedUpgrade) bool { return a.Name == name })
-}
-
 // apply makes an upgrade part of the state.
 func (u *upgrades) apply(done *api.Upgrade) {
 	u.applied = slices.Concat([]api.AppliedUpgrade{{Name: done.Name, Height: done.Height}}, u.applied)
