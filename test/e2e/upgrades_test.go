@@ -71,7 +71,7 @@ func (s *scenario) upgradable(name string, entries int) *v1alpha1.SeiNode {
 }
 
 func (s *scenario) upgradeWithoutOperator() {
-	plan := s.planNext(chainUpgrades[0], "", 25)
+	plan := s.planNext(chainUpgrades[0], "", 45) // so many that all have seen the plan and pulled the image
 	for _, name := range s.everyNode() {
 		s.awaitCondition(name, v1alpha1.ConditionUpgradeScheduled, metav1.ConditionTrue, v1alpha1.ReasonImageKnown)
 		s.awaitPulled(name, upgradeImage(plan.Name))
@@ -88,8 +88,9 @@ func (s *scenario) upgradeWithoutValidator() {
 	plan := s.planNext(chainUpgrades[1], "", 5)
 	s.holdPod(away)
 	halted := s.awaitHalt("v-0", "v-1", "v-2")
-	s.awaitHeight("v-0", plan.Height+2) // three of four make blocks
+	s.awaitHeight("v-0", plan.Height)
 	s.figureHalt("with one of four away", halted)
+	s.awaitBlocks("v-0", 2) // three of four make blocks
 	if image := s.seiNode(away).Status.CurrentImage; image != upgradeImage(chainUpgrades[0]) {
 		s.t.Errorf("%s was moved to %s before it had stopped for the upgrade", away, image)
 	}
