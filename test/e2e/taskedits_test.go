@@ -25,14 +25,42 @@ import (
 )
 
 // submitEdited gives the sidecar of a node the proposal of a SeiNodeTask under its id, with another title, as somebody with the
-// operator's token could. It says how that went: the sidecar may be killed meanwhile.
-func (s *scenario) submitEdited(name, node string) string {
+// operator's token could. A sidecar that was just killed is waited for, unless the task ends meanwhile. It reports whether the
+// sidecar took the task, and how that went.
+func (s *scenario) submitEdited(name, node string) (taken bool, how string) {
 	s.t.Helper()
-	task := &v1alpha1.SeiNodeTask{}
-	s.mustGet(name, task)
-	if task.Status.Plan == nil {
-		return "the task has not begun"
-	}
+	params := s.editedProposal(name)
+	await(s.t, taskTimeout, "an edit of task "+name, func(context.Context) (bool, string, error) {
+		task := &v1alpha1.SeiNodeTask{}
+		if err := s.get(name, task); err != nil {
+			return false, "", err
+		}
+		if task.Status.CompletedAt != nil {
+			how = "the task was over first"
+			return true, "", nil
+		}
+		if task.Status.Plan == nil {
+			return false, "the task has not begun", nil
+		}
+		id := task.Status.Plan.Tasks[0].ID
+		deleted, err := s.callSidecar(node, http.MethodDelete, "/v0/tasks/"+id, nil)
+		if err != nil {
+			return false, err.Error(), nil // it is down
+		}
+		submitted, err := s.callSidecar(node, http.MethodPost, "/v0/tasks", api.TaskRequest{ID: id, Type: api.GovParamChange, Params: params})
+		if err != nil {
+			return false, err.Error(), nil
+		}
+		taken = submitted == http.StatusCreated
+		how = fmt.Sprintf("deleted: %d; submitted with another title: %d", deleted, submitted)
+		return true, "", nil
+	})
+	return taken, how
+}
+
+// editedProposal is the proposal of a task with another title and value.
+func (s *scenario) editedProposal(name string) json.RawMessage {
+	s.t.Helper()
 	tx := s.govTx()
 	params, err := json.Marshal(wire.GovParamChange{
 		Transaction: wire.Transaction{ChainID: tx.ChainID, KeyName: "validator", Fees: tx.Fees, Gas: uint64(tx.Gas)},
@@ -42,10 +70,7 @@ func (s *scenario) submitEdited(name, node string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	id := task.Status.Plan.Tasks[0].ID
-	deleted := s.callSidecar(node, http.MethodDelete, "/v0/tasks/"+id, nil)
-	submitted := s.callSidecar(node, http.MethodPost, "/v0/tasks", api.TaskRequest{ID: id, Type: api.GovParamChange, Params: params})
-	return fmt.Sprintf("deleted: %s; submitted with another title: %s", deleted, submitted)
+	return params
 }
 
 // awaitProposal waits until a task has made its proposal. One whose edited parameters came first has failed and says so: they
@@ -67,8 +92,8 @@ func (s *scenario) awaitProposal(name string) *v1alpha1.SeiNodeTask {
 	return task
 }
 
-// callSidecar makes a request to a node's sidecar and says how it was answered.
-func (s *scenario) callSidecar(node, method, path string, body any) string {
+// callSidecar makes a request to a node's sidecar and returns the status code of the answer.
+func (s *scenario) callSidecar(node, method, path string, body any) (int, error) {
 	s.t.Helper()
 	pod := s.pod(node)
 	address := net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(api.DefaultPort))
@@ -90,10 +115,9 @@ func (s *scenario) callSidecar(node, method, path string, body any) string {
 	}}}
 	response, err := web.Do(request)
 	if err != nil {
-		return err.Error()
+		return 0, err
 	}
-	_ = response.Body.Close()
-	return response.Status
+	return response.StatusCode, response.Body.Close()
 }
 
 // sidecarToken is a token of the operator's that sidecars accept.

@@ -35,6 +35,7 @@ func (s *scenario) proposeUnderFire() {
 	}
 	const first = 2 // the upgrade was the first proposal
 	random := rand.New(rand.NewPCG(2026, 14))
+	edits, taken := 0, 0
 	for run := range runs {
 		name, node := fmt.Sprintf("propose-%d", run), fmt.Sprintf("v-%d", run%validators)
 		s.propose(name, node)
@@ -42,7 +43,10 @@ func (s *scenario) proposeUnderFire() {
 		<-time.After(pause) // the moment of the kill is what is random here
 		how := s.killOne(random.IntN(3), node)
 		if random.IntN(2) == 0 {
-			edited := s.submitEdited(name, node)
+			took, edited := s.submitEdited(name, node)
+			if edits++; took {
+				taken++
+			}
 			how += ", then " + s.killOne(1+random.IntN(2), node)
 			s.t.Logf("%s on %s: %s", name, node, edited)
 		}
@@ -52,6 +56,10 @@ func (s *scenario) proposeUnderFire() {
 			s.t.Fatalf("outputs of %s: %+v, want proposal %d: a task before it has sent none or two", name, out, first+run)
 		}
 		s.awaitInSync(node)
+	}
+	s.t.Logf("%d of %d edited tasks were taken by a sidecar", taken, edits)
+	if edits >= 5 && taken == 0 {
+		s.t.Error("no sidecar took an edited task: nothing was proved")
 	}
 	s.propose("propose-last", "v-0")
 	if out := s.awaitTask("propose-last").Status.Outputs; out == nil || out.GovParamChange.ProposalID != int64(first+runs) {
