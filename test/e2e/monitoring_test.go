@@ -224,14 +224,16 @@ func (m *monitor) noticesALostGate(node string) {
 	m.awaitNothing("SidecarReadinessLost of a settled node", expr)
 	deleted := time.Now()
 	m.replacePod(node, m.deletePod)
+	// The node's status may still be that of the pod before.
+	await(m.t, inSyncTimeout, "SidecarReadinessLost after the pod was deleted", func(ctx context.Context) (bool, string, error) {
+		history, err := m.Range(ctx, expr, deleted, time.Now(), 500*time.Millisecond)
+		return len(history) == 1, "never true", err
+	})
 	m.awaitInSync(node)
 	m.awaitNothing("SidecarReadinessLost to be over", expr)
 	history, err := m.Range(m.t.Context(), expr, deleted, time.Now(), 500*time.Millisecond)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	if len(history) != 1 {
-		m.t.Fatalf("SidecarReadinessLost was never true after the pod was deleted: %v", history)
+	if err != nil || len(history) != 1 {
+		m.t.Fatalf("history %v, %v", history, err)
 	}
 	points := history[0].Points
 	m.t.Logf("SidecarReadinessLost of %s: true from %.1f s to %.1f s after its pod was deleted, now false", node,
