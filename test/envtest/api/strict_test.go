@@ -138,7 +138,7 @@ func TestColumns(t *testing.T) {
 	s := newServer(t)
 	want := map[string]string{
 		"SeiNode":           "Phase Ready Image* Plan* StatefulSet* Age",
-		"SeiNodeDeployment": "Ready Replicas Up-to-date Phase Paused Target* Age",
+		"SeiNodeDeployment": "Ready Replicas Up-to-date Phase Next-upgrade Upgrade-height* Paused Target* Age",
 		"SeiNodeTask":       "Kind Target Fleet Phase Complete Nodes Age",
 	}
 	shortNames := map[string]string{"SeiNode": "snode", "SeiNodeDeployment": "snd", "SeiNodeTask": "snt"}
