@@ -30,7 +30,7 @@ func node(name string, change func(*v1alpha1.SeiNode)) *v1alpha1.SeiNode {
 func FullNode() *v1alpha1.SeiNode {
 	return node("rpc", func(n *v1alpha1.SeiNode) {
 		n.Labels = map[string]string{v1alpha1.LabelDeployment: "fleet"}
-		n.Spec.PodLabels = map[string]v1alpha1.LabelValue{"team": "infra", v1alpha1.LabelRole: "mine"}
+		n.Spec.PodLabels = map[string]v1alpha1.LabelValue{"team": "infra"}
 		n.Spec.ExternalAddress = "p2p.example.com:26656"
 		n.Spec.FullNode = &v1alpha1.FullNodeSpec{SnapshotGeneration: &v1alpha1.SnapshotGeneration{
 			Tendermint: &v1alpha1.TendermintSnapshotGeneration{KeepRecent: 5, Publish: &v1alpha1.SnapshotPublish{}},
