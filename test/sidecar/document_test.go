@@ -157,6 +157,7 @@ func notRunning(t *testing.T, v *node) {
 // vote makes the chain plan an upgrade.
 func (n *node) vote(name string, height int64, info string) {
 	n.t.Helper()
+	n.awaitHeight(n.height() + 1) // before its first block after a start seid refuses every signature
 	tx := wire.Transaction{ChainID: n.chainID, KeyName: "validator", Fees: "20000usei", Gas: 500000}
 	proposal := wire.Proposal{Title: "Upgrade", Description: "To " + name, InitialDeposit: "2000000usei"}
 	made := do[wire.GovTxResult](n, api.GovSoftwareUpgrade, wire.GovSoftwareUpgrade{

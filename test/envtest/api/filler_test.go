@@ -86,7 +86,9 @@ func newFiller(seed int64) *randfill.Filler {
 		func(p *v1.TaskStatus, c randfill.Continue) {
 			*p = oneOf(c, v1.TaskPending, v1.TaskRunning, v1.TaskComplete, v1.TaskFailed)
 		},
-		func(r *v1.RolloutReason, c randfill.Continue) { *r = oneOf(c, v1.RolloutTemplateChanged, v1.RolloutChainUpgrade) },
+		func(r *v1.RolloutReason, c randfill.Continue) {
+			*r = oneOf(c, v1.RolloutTemplateChanged, v1.RolloutChainUpgrade)
+		},
 		func(p *v1.UpgradeType, c randfill.Continue) { *p = oneOf(c, v1.UpgradeMajor, v1.UpgradeMinor) },
 		func(p *v1.UpgradeState, c randfill.Continue) {
 			*p = oneOf(c, v1.UpgradeUpToDate, v1.UpgradeScheduled, v1.UpgradeMovedEarly, v1.UpgradeHalted, v1.UpgradeMoved, v1.UpgradeFailed)

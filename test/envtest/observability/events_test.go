@@ -3,6 +3,7 @@ package observability
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	eventsv1 "k8s.io/api/events/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,7 +50,7 @@ func checkEvents(w *world.World) {
 		if e.Related != nil {
 			related = e.Related.Kind
 		}
-		if related != entry.Related {
+		if !slices.Contains(strings.Split(entry.Related, " or "), related) {
 			w.T.Errorf("event %s of %s %s is related to a %q, the catalogue says %q", e.Reason, e.Regarding.Kind, e.Regarding.Name, related, entry.Related)
 		}
 		if e.Regarding.Name == "val" && e.Reason != string(events.PhaseChanged) {

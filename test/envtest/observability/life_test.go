@@ -53,7 +53,8 @@ func logged() string {
 
 // A fleet is brought up, fails and is retried, is rolled out, stalls, goes back and is
 // deleted, beside a validator that a task restarts, a replayer that diverges, and a node that
-// publishes its snapshots; the operator is restarted on the way.
+// publishes its snapshots; the operator is restarted on the way, and in the end the fleet stops for an
+// upgrade of its chain that nobody has named.
 func TestMetrics_WholeLife_TouchesEveryOneAndLeavesNone(t *testing.T) {
 	w := world.New(t)
 	w.Platform.Buckets.ResultExport, w.Platform.Buckets.Snapshot = "file:///results", "file:///snapshots"
@@ -66,6 +67,7 @@ func TestMetrics_WholeLife_TouchesEveryOneAndLeavesNone(t *testing.T) {
 	bringUpWithTrouble(w, s)
 	restart(w)
 	stallAndGoBack(w, s)
+	stopForUpgrade(w, s)
 
 	checkEvents(w)
 	deleteAll(w)
@@ -186,6 +188,25 @@ func publish(w *world.World, s *sampler) {
 	w.Sidecars.Amend(w.Key("publisher"), func(d *api.Node) { d.Published.Height, d.Published.Time = 2000, &at })
 	world.Edit(w, "publisher", &v1alpha1.SeiNode{}, func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{"look": "now"} })
 	w.Eventually("a published snapshot", func() bool { return s.saw(metrics.NameSnapshotsPublished, "name:publisher", "]1") })
+}
+
+// stopForUpgrade has the fleet stop for an upgrade of its chain that no entry names.
+func stopForUpgrade(w *world.World, s *sampler) {
+	w.T.Helper()
+	plan := &api.Upgrade{Name: "v2", Height: 100}
+	for _, name := range []string{"rpc-0", "rpc-1"} {
+		w.T.Cleanup(w.Sidecars.Amend(w.Key(name), func(d *api.Node) {
+			d.Upgrade, d.Upgrades = plan, &api.Upgrades{Known: true, Needed: plan}
+		}))
+		world.Edit(w, name, &v1alpha1.SeiNode{}, func(n *v1alpha1.SeiNode) { metav1.SetMetaDataAnnotation(&n.ObjectMeta, "look", "upgrade") })
+	}
+	for _, expected := range [][]string{
+		{metrics.NameUpgradeHeight, "name:rpc-0"}, {metrics.NameUpgradeHalted, "name:rpc-0", "]1"},
+		{metrics.NameUpgradeImageMissing, "name:rpc-0", "]1"}, {metrics.NameUpgradeFailed, "name:rpc-0", "]0"},
+		{metrics.NameFleetUpgradeNodes, "name:rpc", "state:halted"},
+	} {
+		w.Eventually(expected[0], func() bool { return s.saw(expected[0], expected[1:]...) })
+	}
 }
 
 func awaitNode(w *world.World, name string, condition func(*v1alpha1.SeiNode) bool) {

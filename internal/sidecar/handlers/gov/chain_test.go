@@ -33,6 +33,8 @@ type chain struct {
 	afterBroadcast func()
 	// down makes every call fail; dropNext loses the next broadcast on its way.
 	down, dropNext bool
+	// started has just been started: it has made no block since.
+	started bool
 	// frozen makes no blocks.
 	frozen     bool
 	broadcasts int
@@ -91,6 +93,9 @@ func (c *chain) BroadcastTxSync(ctx context.Context, tx []byte) (*rpc.BroadcastR
 	if c.dropNext {
 		c.dropNext = false
 		return nil, fmt.Errorf("%w: connection reset", rpc.ErrUnreachable)
+	}
+	if c.started {
+		return &rpc.BroadcastResult{Code: 4, Codespace: "sdk", Log: "signature verification failed; please verify account number (0) and chain-id (): unauthorized"}, nil
 	}
 	if c.seen[string(tx)] {
 		return nil, &rpc.Error{HTTPStatus: 200, Code: -32603, Message: "Internal error", Data: "tx already exists in cache"}

@@ -221,6 +221,22 @@ func TestOtherParametersAfterTheSequenceWasTaken_AreSigned(t *testing.T) {
 	}
 }
 
+// seid that has made no block since it started knows no chain id and refuses every signature.
+func TestRejected_BeforeTheFirstBlockAfterAStart_IsSentAgain(t *testing.T) {
+	f := newFixture(t)
+	id := uuid.NewString()
+	f.chain.started = true
+	_, err := f.run(t, id, api.GovVote, voteParams)
+	handlertest.WantError(t, err, api.CodeUnavailable, "chain-id ()")
+	if api.DetailOf(err).Terminal {
+		t.Error("it is not tried again")
+	}
+	f.chain.started = false
+	if _, err := f.run(t, id, api.GovVote, voteParams); err != nil || f.chain.included() != 1 {
+		t.Errorf("after the first block %d are included, %v", f.chain.included(), err)
+	}
+}
+
 func TestFailures_SayHowFarTheTransactionCame(t *testing.T) {
 	f := newFixture(t)
 	f.chain.code = 5

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
@@ -29,6 +30,9 @@ type sentTx struct {
 // wrongSequence is the chain's code for a sequence number that was used already
 // or is not yet due.
 const wrongSequence = 32
+
+// unauthorized is the chain's code for a signature that does not fit.
+const unauthorized = 4
 
 func recordKey(taskID string) string { return "tx/" + taskID }
 
@@ -199,6 +203,9 @@ func (t *Tasks) broadcast(ctx context.Context, tx *sentTx) error {
 	case result.Code == wrongSequence && result.Codespace == "sdk":
 		return api.Retryable(api.CodeUnavailable, &rejection{result}).
 			WithHint("another transaction of this key is on its way; try again")
+	case result.Code == unauthorized && result.Codespace == "sdk" && strings.Contains(result.Log, "chain-id ()"):
+		return api.Retryable(api.CodeUnavailable, &rejection{result}).
+			WithHint("seid has made no block since it started and does not know its chain's id before; try again")
 	default:
 		return api.Terminal(api.CodeTransactionFailed, &rejection{result})
 	}
