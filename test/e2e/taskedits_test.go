@@ -45,11 +45,11 @@ func (s *scenario) submitEdited(name, node string) (taken bool, how string) {
 		id := task.Status.Plan.Tasks[0].ID
 		deleted, err := s.callSidecar(node, http.MethodDelete, "/v0/tasks/"+id, nil)
 		if err != nil {
-			return false, err.Error(), nil // it is down
+			return false, err.Error(), nil //nolint:nilerr // a sidecar that is down is waited for
 		}
 		submitted, err := s.callSidecar(node, http.MethodPost, "/v0/tasks", api.TaskRequest{ID: id, Type: api.GovParamChange, Params: params})
 		if err != nil {
-			return false, err.Error(), nil
+			return false, err.Error(), nil //nolint:nilerr // it was killed in between
 		}
 		taken = submitted == http.StatusCreated
 		how = fmt.Sprintf("deleted: %d; submitted with another title: %d", deleted, submitted)
