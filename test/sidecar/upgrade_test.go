@@ -65,13 +65,4 @@ func TestUpgrade_OfALoneValidator_IsToldThroughEveryBinary(t *testing.T) {
 	if diff := cmp.Diff(applied.Applied, doc.Upgrades.Applied); diff != "" || doc.Upgrades.Needed != nil {
 		t.Errorf("an older binary (-want +got):\n%s%+v", diff, doc.Upgrades.Needed)
 	}
-	v.moved("u0", "u1")
-	v.awaitDocument("inSync again", inSync)
-	v.vote("u2", v.height()+100000, "")
-	v.awaitDocument("the plan", func(d api.Node) bool { return d.Upgrade != nil && d.Upgrade.Name == "u2" })
-	v.moved("u0", "u1", "u2")
-	doc = v.awaitRefusal(api.RefusedTooEarly, "u2")
-	if diff := cmp.Diff(applied.Applied, doc.Upgrades.Applied); diff != "" || doc.Upgrades.Needed != nil {
-		t.Errorf("too early (-want +got):\n%s%+v", diff, doc.Upgrades.Needed)
-	}
 }
