@@ -33,6 +33,13 @@ func (s *told) tells(change func(*api.Node)) {
 	change(&s.document)
 }
 
+// fails has every question from now on end in err.
+func (s *told) fails(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
 // atRest leaves a node to rest on what its sidecar tells now.
 func atRest(ctx context.Context, l *looks, s *told) *rest {
 	r := &rest{looked: func(*v1alpha1.SeiNode, *api.Node, error) {}, wake: l.found}
@@ -67,7 +74,7 @@ func TestRest_SomethingNew_WakesTheNodeWhichUsesTheAnswer(t *testing.T) {
 	refused := errors.New("connection refused")
 	for name, change := range map[string]func(*told){
 		"out of sync":     func(s *told) { s.tells(func(d *api.Node) { d.Sync.State = api.SyncNoPeers }) },
-		"does not answer": func(s *told) { s.err = refused },
+		"does not answer": func(s *told) { s.fails(refused) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
