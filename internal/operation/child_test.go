@@ -91,7 +91,7 @@ func TestDecide_ChildsPlan_EndsInSyncAndWithTheTimeOfItsParent(t *testing.T) {
 		d := operation.Decide(&operation.Observation{Task: operation.Child(parent, "rpc-0"), Now: now, Parent: parent, Node: rpcNode("rpc-0", "True")})
 		return d.Plan.Tasks, d.Plan.Deadline.Sub(now)
 	}
-	if steps, left := plan(60); !slices.Equal(steps, []string{operation.StepRestartSeid, operation.StepAwaitInSync}) || left != 30*time.Minute {
+	if steps, left := plan(60); !slices.Equal(steps, []string{operation.StepRestartSeid, operation.StepAwaitSync}) || left != 30*time.Minute {
 		t.Errorf("steps %v in %s", steps, left)
 	}
 	if _, left := plan(5400 - 600); left != 10*time.Minute {

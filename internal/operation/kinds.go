@@ -23,7 +23,6 @@ const (
 	StepConfigureStateSync = "configure-state-sync"
 	StepConfigValidate     = "config-validate"
 	StepAwaitSync          = "await-sync"
-	StepAwaitInSync        = "await-in-sync"
 )
 
 // Kind is what there is to know of one kind of SeiNodeTask.
@@ -81,7 +80,7 @@ var kinds = []Kind{
 		OnSidecar: true, changes: func(*v1alpha1.SeiNodeTaskSpec) bool { return false },
 	}, {
 		Name: v1alpha1.TaskKindRestartSeid, Timeout: restartTimeout, Steps: []string{StepRestartSeid},
-		OnFleet: []string{StepAwaitInSync}, OnSidecar: true, Restarts: true,
+		OnFleet: []string{StepAwaitSync}, OnSidecar: true, Restarts: true,
 	}, {
 		Name: v1alpha1.TaskKindMarkReady, Timeout: gateTimeout, Steps: []string{StepMarkReady}, OnSidecar: true,
 	}, {

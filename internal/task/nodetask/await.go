@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -46,4 +47,13 @@ func conditionMet(env *Env, result api.TaskResult) (string, error) {
 		return fmt.Sprintf("the node has caught up at height %d", met.Height), nil
 	}
 	return fmt.Sprintf("the node has reached height %d", met.Height), nil
+}
+
+// timeLeft is how long a step still has, as the sidecar is told; empty when it has no end. A wait
+// that ends with a signal must not outlive its task when nobody is left to cancel it.
+func timeLeft(env *Env, step *v1alpha1.PlannedTask) string {
+	if step.Deadline == nil {
+		return ""
+	}
+	return max(time.Second, step.Deadline.Sub(env.Clock.Now()).Round(time.Second)).String()
 }

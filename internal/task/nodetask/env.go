@@ -45,7 +45,6 @@ func Registry() plan.Registry[*Env] {
 		operation.StepGovParamChange:     transacting(api.GovParamChange, paramChangeParams),
 		operation.StepAwaitCondition:     onSidecar(api.AwaitCondition, awaitParams, conditionMet),
 		operation.StepRestartSeid:        restartSeid,
-		operation.StepAwaitInSync:        onSidecar(api.AwaitCondition, inSyncParams, isInSync),
 		operation.StepMarkReady:          markReady,
 		operation.StepUpdateImage:        updateImage,
 		operation.StepAwaitImage:         awaitImage,

@@ -68,7 +68,9 @@ func awaitSync(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outc
 		}
 		return plan.Wait(v1alpha1.ReasonNotInSync, words, someTime)
 	}
-	env.Outputs = &v1alpha1.TaskOutputs{StateSync: &v1alpha1.StateSyncOutputs{Height: document.Sync.Height}}
+	if env.Task.Spec.StateSync != nil {
+		env.Outputs = &v1alpha1.TaskOutputs{StateSync: &v1alpha1.StateSyncOutputs{Height: document.Sync.Height}}
+	}
 	return plan.Done(fmt.Sprintf("the node is in sync at height %d", document.Sync.Height))
 }
 
