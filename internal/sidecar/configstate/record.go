@@ -3,7 +3,6 @@ package configstate
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -73,26 +72,13 @@ func (v volume) save(r record) error { return writeJSON(v.own(recordFile), r) }
 
 // readJSON leaves value alone when there is no such file.
 func readJSON(path string, value any) error {
-	data, err := os.ReadFile(path) //nolint:gosec // a file of ours in the node's home
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("reading the record of the configuration: %w", err)
-	}
-	if err := json.Unmarshal(data, value); err != nil {
-		return fmt.Errorf("reading %s: %w; delete the file to go on without it", path, err)
+	if _, err := durable.ReadJSON(path, value); err != nil {
+		return fmt.Errorf("%w; delete the file to go on without it", err)
 	}
 	return nil
 }
 
-func writeJSON(path string, value any) error {
-	data, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encoding the record of the configuration: %w", err)
-	}
-	return durable.WriteFile(path, append(data, '\n'), 0o640)
-}
+func writeJSON(path string, value any) error { return durable.WriteJSON(path, value, 0o640) }
 
 // digestOf names the content of the files in a directory. Files that cannot be read as a
 // configuration have a digest too: something can be said of them all the same.

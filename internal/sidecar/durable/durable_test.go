@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,5 +107,25 @@ func TestSweep_RemovesOnlyLeftoversOfThatName(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{filepath.Base(other), "a-file"}, names(t, dir)); diff != "" {
 		t.Errorf("directory (-want +got):\n%s", diff)
+	}
+}
+
+func TestJSON_WrittenAndRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "dir", "record.json")
+	got := map[string]int{"as": 1}
+	if found, err := durable.ReadJSON(path, &got); found || err != nil || got["as"] != 1 {
+		t.Errorf("without a file: %t, %v, %v", found, err, got)
+	}
+	if err := durable.WriteJSON(path, map[string]int{"as": 2}, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := durable.ReadJSON(path, &got); !found || err != nil || got["as"] != 2 {
+		t.Errorf("with a file: %t, %v, %v", found, err, got)
+	}
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := durable.ReadJSON(path, &got); found || err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a broken file: %t, %v", found, err)
 	}
 }

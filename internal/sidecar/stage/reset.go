@@ -1,11 +1,6 @@
 package stage
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
@@ -33,29 +28,14 @@ func EndReset(home string, starts int) error {
 	return writeReset(home, Reset{Starts: starts, Done: true})
 }
 
-func writeReset(home string, r Reset) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("encoding the record of the reset: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(resetPath(home)), 0o750); err != nil {
-		return fmt.Errorf("writing the record of the reset: %w", err)
-	}
-	return durable.WriteFile(resetPath(home), append(data, '\n'), 0o640)
-}
+func writeReset(home string, r Reset) error { return durable.WriteJSON(resetPath(home), r, 0o640) }
 
 // LastReset gives the record of the last reset; nil when there was none.
 func LastReset(home string) (*Reset, error) {
-	data, err := os.ReadFile(resetPath(home))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the record of the reset: %w", err)
-	}
 	r := &Reset{}
-	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("reading the record of the reset: %w", err)
+	found, err := durable.ReadJSON(resetPath(home), r)
+	if !found || err != nil {
+		return nil, err
 	}
 	return r, nil
 }

@@ -46,14 +46,7 @@ func MarkSynced(home string, mark Mark) error {
 	if synced || err != nil {
 		return err
 	}
-	data, err := json.Marshal(mark)
-	if err != nil {
-		return fmt.Errorf("encoding the sync mark: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path(home)), 0o750); err != nil {
-		return fmt.Errorf("writing the sync mark: %w", err)
-	}
-	return durable.WriteFile(path(home), append(data, '\n'), 0o640)
+	return durable.WriteJSON(path(home), mark, 0o640)
 }
 
 // Forget removes the mark: the node's data goes and its first sync begins anew.

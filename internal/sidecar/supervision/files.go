@@ -1,11 +1,6 @@
 package supervision
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
@@ -27,27 +22,11 @@ func Path(home, name string) string { return filepath.Join(home, dirName, name) 
 
 // Save replaces a file of the sidecar's own. Each has one writer.
 func Save(home, name string, content any) error {
-	data, err := json.Marshal(content)
-	if err != nil {
-		return fmt.Errorf("encoding %s: %w", name, err)
-	}
-	if err := os.MkdirAll(filepath.Join(home, dirName), 0o750); err != nil {
-		return fmt.Errorf("making the sidecar's directory: %w", err)
-	}
-	return durable.WriteFile(Path(home, name), append(data, '\n'), 0o600)
+	return durable.WriteJSON(Path(home, name), content, 0o600)
 }
 
 // Load reads a file of the sidecar's own; what is not there leaves content as it is.
 func Load(home, name string, content any) error {
-	data, err := os.ReadFile(Path(home, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", name, err)
-	}
-	if err := json.Unmarshal(data, content); err != nil {
-		return fmt.Errorf("reading %s: %w", name, err)
-	}
-	return nil
+	_, err := durable.ReadJSON(Path(home, name), content)
+	return err
 }

@@ -1,11 +1,6 @@
 package trial
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/sei-operator/sei-operator/internal/seid/config"
@@ -76,27 +71,6 @@ func remember(home string, v verdict) error {
 }
 
 // load reports whether there is such a file.
-func load(path string, value any) (bool, error) {
-	data, err := os.ReadFile(path) //nolint:gosec // a file of ours in the node's home
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if err := json.Unmarshal(data, value); err != nil {
-		return false, fmt.Errorf("reading %s: %w", path, err)
-	}
-	return true, nil
-}
+func load(path string, value any) (bool, error) { return durable.ReadJSON(path, value) }
 
-func store(path string, value any) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("encoding %s: %w", filepath.Base(path), err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return fmt.Errorf("making the directory of trials: %w", err)
-	}
-	return durable.WriteFile(path, data, 0o640)
-}
+func store(path string, value any) error { return durable.WriteJSON(path, value, 0o640) }

@@ -3,11 +3,6 @@
 package upgrades
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -30,31 +25,16 @@ func Path(home string) string { return filepath.Join(home, ".sei-sidecar", "upgr
 
 // Read gives the record of a home; nil means that there is none.
 func Read(home string) (*Record, error) {
-	data, err := os.ReadFile(Path(home))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the record of upgrades: %w", err)
-	}
 	record := &Record{}
-	if err := json.Unmarshal(data, record); err != nil {
-		return nil, fmt.Errorf("reading the record of upgrades: %w", err)
+	found, err := durable.ReadJSON(Path(home), record)
+	if !found || err != nil {
+		return nil, err
 	}
 	return record, nil
 }
 
 // Write replaces the record.
-func Write(home string, record *Record) error {
-	data, err := json.Marshal(record)
-	if err != nil {
-		return fmt.Errorf("encoding the record of upgrades: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(Path(home)), 0o750); err != nil {
-		return fmt.Errorf("writing the record of upgrades: %w", err)
-	}
-	return durable.WriteFile(Path(home), append(data, '\n'), 0o640)
-}
+func Write(home string, record *Record) error { return durable.WriteJSON(Path(home), record, 0o640) }
 
 // Forget removes the record: the data that it speaks of goes.
 func Forget(home string) error { return durable.Remove(Path(home)) }

@@ -2,11 +2,7 @@ package snapshot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -53,26 +49,13 @@ func (t *Tasks) lastPublished() (published, error) {
 }
 
 func (t *Tasks) writeNote(name string, value any) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("encoding %s: %w", name, err)
-	}
-	return durable.WriteFile(t.Node.Home.Path(name), data, 0o600)
+	return durable.WriteJSON(t.Node.Home.Path(name), value, 0o600)
 }
 
 // readNote leaves value as it is when there is no note.
 func (t *Tasks) readNote(name string, value any) error {
-	data, err := os.ReadFile(t.Node.Home.Path(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", name, err)
-	}
-	if err := json.Unmarshal(data, value); err != nil {
-		return fmt.Errorf("reading %s: %w", name, err)
-	}
-	return nil
+	_, err := durable.ReadJSON(t.Node.Home.Path(name), value)
+	return err
 }
 
 // Published is the part of the node's document about snapshots in the bucket.

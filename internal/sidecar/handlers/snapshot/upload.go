@@ -3,17 +3,13 @@ package snapshot
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
-	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/leftovers"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/node"
@@ -134,24 +130,11 @@ func (t *Tasks) due(dir string) ([]int64, wire.UploadedSnapshot, error) {
 
 // remember notes for all later tasks which snapshot is in the bucket.
 func (t *Tasks) remember(height int64) error {
-	data, err := json.Marshal(uploadState{LastUploadedHeight: height, LastUploadedAt: time.Now().Unix()})
-	if err != nil {
-		return fmt.Errorf("encoding the upload state: %w", err)
-	}
-	return durable.WriteFile(t.Node.Home.Path(leftovers.LastUpload), data, 0o600)
+	return t.writeNote(leftovers.LastUpload, uploadState{LastUploadedHeight: height, LastUploadedAt: time.Now().Unix()})
 }
 
 func (t *Tasks) uploadState() (uploadState, error) {
 	var state uploadState
-	data, err := os.ReadFile(t.Node.Home.Path(leftovers.LastUpload))
-	if errors.Is(err, fs.ErrNotExist) {
-		return state, nil
-	}
-	if err != nil {
-		return state, fmt.Errorf("reading the upload state: %w", err)
-	}
-	if err := json.Unmarshal(data, &state); err != nil {
-		return state, fmt.Errorf("reading the upload state: %w", err)
-	}
-	return state, nil
+	err := t.readNote(leftovers.LastUpload, &state)
+	return state, err
 }
