@@ -12,9 +12,10 @@ import (
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
-// restoredAfter is how long a cache may be behind our own last write before the API server is asked
-// whether that write is still there, and how long until it is asked again.
-const restoredAfter = 2 * time.Second
+// restoredAfter is how long a cache may be behind our own last status write before the API server is
+// asked whether that write is still there, and how long until it is asked again. Only a restored
+// backup loses one, while a watch that is some seconds late is common on a busy cluster.
+const restoredAfter = 10 * time.Second
 
 // CacheCheck tells whether what a cache shows of an object is older than our own last status
 // write. A cache that stays behind is right if the API server says the same: its storage was

@@ -14,6 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// askAfter is how long a cache may be behind a remembered write before the API server is asked. It is
+// short, because what was written may have been deleted since by somebody else.
+const askAfter = 2 * time.Second
+
 // Writes remembers what a controller wrote last, until its cache shows it. Whoever decides on an
 // older view would do the same thing twice. A cache that stays behind is right if the API server
 // says the same, as it is for CacheCheck. Objects whose writes are remembered are in the cache
@@ -70,7 +74,7 @@ func (w *Writes) Behind(ctx context.Context, kind client.Object, name types.Name
 	case !last.hiddenFrom(seen):
 		w.drop(key, last)
 		return false, nil
-	case w.Clock.Now().Sub(last.asked) < restoredAfter:
+	case w.Clock.Now().Sub(last.asked) < askAfter:
 		return true, nil
 	}
 	lost, err := w.lost(ctx, kind, name, last)

@@ -168,7 +168,7 @@ func TestN17_RestoredStorage_IsBelievedInTheEnd(t *testing.T) {
 	for _, passed := range []struct {
 		after time.Duration
 		late  bool
-	}{{0, true}, {2*time.Second - 1, true}, {2 * time.Second, false}} {
+	}{{0, true}, {10*time.Second - 1, true}, {10 * time.Second, false}} {
 		c.Clock.SetTime(began.Add(passed.after))
 		result, err := c.reconcile(t, r)
 		if late := result.RequeueAfter == loop.StaleInterval; err != nil || late != passed.late {
