@@ -52,9 +52,9 @@ type Pass struct {
 	Bootstrapped bool
 	// Obstacle is why the node's objects cannot be kept in shape; empty when they can.
 	Obstacle string
-	// Pull is what became of pulling the image of the next upgrade ahead.
+	// Pull is how far pulling the image of the next upgrade ahead has got.
 	Pull PullDecision
-	// Snapshot is what became of the backup before an upgrade.
+	// Snapshot is how far the backup before an upgrade has got.
 	Snapshot SnapshotDecision
 	// VolumeProblem says why the volume could not be resized; empty when it could.
 	VolumeProblem string

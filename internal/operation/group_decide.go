@@ -83,7 +83,7 @@ func (o *Observation) halt(members []member) Decision {
 	}
 }
 
-// failGroup ends the task with what became of its nodes.
+// failGroup ends the task with the results of its nodes.
 func (o *Observation) failGroup(members []member) Decision {
 	n := summary(recorded(members))
 	message := fmt.Sprintf("failed on %d of %d nodes", n.Failed, n.Total)

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Result is what became of a status at the end of a reconcile.
+// Result is the outcome of a status at the end of a reconcile.
 type Result string
 
 // The results. They are the values of the metric label of the same name.

@@ -19,7 +19,7 @@ const (
 	// votingBlocks are more than the chain makes from a proposal to its end: it votes for 15 seconds, and a block takes one
 	// at least.
 	votingBlocks = 20
-	// cancelledUpgrade is planned and taken back.
+	// cancelledUpgrade is planned and then cancelled.
 	cancelledUpgrade = "v8.0.0"
 )
 
