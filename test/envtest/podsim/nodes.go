@@ -152,7 +152,9 @@ func (s *Simulator) LoseNode(ctx context.Context, name string) error {
 			_, err = s.client.CoreV1().Pods(pod.Namespace).
 				Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 		}
-		errs = append(errs, err)
+		if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a pod may be deleted at the same time
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }
