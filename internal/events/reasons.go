@@ -146,7 +146,7 @@ func Catalogue() []Entry {
 		{RolloutSuperseded, normal, "SupersedeRollout", "", "The template changed again before the rollout was through; nodes now move to the newest."},
 		{RolloutComplete, normal, "FinishRollout", "", "Every node of the fleet that takes part runs the template, is in sync, and has been for `minReadySeconds`."},
 		{RolloutStalled, warning, "AwaitRollout", "SeiNode",
-			"No node was finished for longer than `progressDeadlineSeconds`; the note names the node and its condition."},
+			"No node has completed in `progressDeadlineSeconds`; the note names the node and its condition."},
 		{RolloutFailed, warning, "HaltRollout", "", "A node failed with the template, so that no other node that is in sync is changed; " +
 			"the note names the node and why. " +
 			"Correcting the template, or going back to the old one, goes on."},

@@ -58,7 +58,7 @@ func (s *report) rolloutStalled(set conditions.Setter) {
 		return
 	}
 	set.True(v1alpha1.ConditionRolloutStalled, v1alpha1.ReasonDeadlineExceeded,
-		fmt.Sprintf("no node was finished for more than %s, since %s; waiting on %s",
+		fmt.Sprintf("no node has completed in %s, since %s; waiting on %s",
 			deadline, since.UTC().Format(time.RFC3339), rollout.WaitingOn))
 }
 

@@ -25,19 +25,19 @@ func TestPod_NodesWithClients_AnswerOnWhileTheirServicesForgetThem(t *testing.T)
 }
 
 // What the kubelet has to be told three times cannot take effect before the third.
-func TestRestartFarewell_IsLongerThanTheProbesNeed(t *testing.T) {
+func TestRestartDrain_IsLongerThanTheProbesNeed(t *testing.T) {
 	for name, n := range everyNode() {
-		farewell := render.RestartFarewell(n)
+		drain := render.RestartDrain(n)
 		if n.Spec.Validator != nil || n.Spec.Seed != nil {
-			if farewell != 0 {
-				t.Errorf("%s has no clients and a farewell of %s", name, farewell)
+			if drain != 0 {
+				t.Errorf("%s has no clients and drains for %s", name, drain)
 			}
 			continue
 		}
 		c := containers(podSpec(t, input(n)))["seid"]
 		probe, margin := c.ReadinessProbe, c.Lifecycle.PreStop.Sleep.Seconds
-		if want := time.Duration(int64(probe.PeriodSeconds*probe.FailureThreshold)+margin) * time.Second; farewell < want {
-			t.Errorf("%s: a farewell of %s, want %s", name, farewell, want)
+		if want := time.Duration(int64(probe.PeriodSeconds*probe.FailureThreshold)+margin) * time.Second; drain < want {
+			t.Errorf("%s: drains for %s, want %s", name, drain, want)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func restartSeidParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (an
 	if env.level() >= api.LevelNode {
 		params.ConfigHash = domain.WrittenConfig(env.Node.Status.Plan)
 	}
-	params.Farewell = Drain(env.Node, env.Observed.Pod, env.level())
+	params.Drain = Drain(env.Node, env.Observed.Pod, env.level())
 	if params == (wire.RestartSeid{}) {
 		return nil, nil
 	}
@@ -76,8 +76,8 @@ func restartSeidParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (an
 // for not at all. A node that is not ready has no clients: its Services do not know it. A sidecar
 // of an older operator would refuse the parameter, and restarts at once as it always did.
 func Drain(node *v1alpha1.SeiNode, pod *corev1.Pod, level int) string {
-	drain := render.RestartFarewell(node)
-	if drain == 0 || level < api.LevelFarewell || PodCondition(pod, corev1.PodReady) != corev1.ConditionTrue {
+	drain := render.RestartDrain(node)
+	if drain == 0 || level < api.LevelDrain || PodCondition(pod, corev1.PodReady) != corev1.ConditionTrue {
 		return ""
 	}
 	return drain.String()

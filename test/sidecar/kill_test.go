@@ -252,7 +252,7 @@ func (n *node) killLive(rng *rand.Rand) {
 		{step{api.GovParamChange, wire.GovParamChange{Transaction: tx, Proposal: proposal, Changes: []wire.ParamChange{
 			{Subspace: "staking", Key: "MaxValidators", Value: json.RawMessage(`50`)}}}}, 600 * time.Millisecond},
 		{step{api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionHeight, TargetHeight: n.height() + 20}}, time.Second},
-		{step{api.RestartSeid, wire.RestartSeid{Farewell: "400ms"}}, 600 * time.Millisecond},
+		{step{api.RestartSeid, wire.RestartSeid{Drain: "400ms"}}, 600 * time.Millisecond},
 	} {
 		open := func() { do[any](n, api.MarkReady, nil) } // or the node waits at the gate
 		got := n.RunKilled(s.task, s.params, crashtest.Kills{Number: 5, Within: s.within, Rand: rng, Restarted: open})

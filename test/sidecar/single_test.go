@@ -29,7 +29,7 @@ func TestOneValidator_WithoutABucket(t *testing.T) {
 		}
 	})
 	t.Run("sends each governance transaction once although the sidecar is killed", func(t *testing.T) { governance(t, v) })
-	t.Run("says that it is about to restart, and takes it back", func(t *testing.T) { saysFarewell(t, v) })
+	t.Run("says that it is about to restart, and takes it back", func(t *testing.T) { drainsFirst(t, v) })
 	t.Run("restarts", func(t *testing.T) { restarts(t, v) })
 	halt := v.height() + 3
 	t.Run("stops and stays stopped", func(t *testing.T) { stops(t, v) })
@@ -154,7 +154,7 @@ func transactions(t *testing.T, v *node) int {
 func restarts(t *testing.T, v *node) {
 	t.Helper()
 	first := <-v.pod.starts
-	restarted := do[wire.Restarted](v, api.RestartSeid, wire.RestartSeid{Farewell: "1s"})
+	restarted := do[wire.Restarted](v, api.RestartSeid, wire.RestartSeid{Drain: "1s"})
 	if second := <-v.pod.starts; !restarted.RPCServing || second == first {
 		t.Errorf("restart gave %+v, process %d then %d", restarted, first, second)
 	}
@@ -163,11 +163,11 @@ func restarts(t *testing.T, v *node) {
 	v.awaitInSync(http.StatusOK, "")
 }
 
-// A farewell that is called off, and one whose sidecar is killed, leave the node where it was.
-func saysFarewell(t *testing.T, v *node) {
+// A drain that is called off, and one whose sidecar is killed, leave the node where it was.
+func drainsFirst(t *testing.T, v *node) {
 	t.Helper()
 	v.awaitInSync(http.StatusOK, "")
-	id := v.Submit(api.RestartSeid, uuid.NewString(), wire.RestartSeid{Farewell: "10m"})
+	id := v.Submit(api.RestartSeid, uuid.NewString(), wire.RestartSeid{Drain: "10m"})
 	v.awaitInSync(http.StatusServiceUnavailable, "about to be restarted")
 	v.Kill()
 	v.Restart()

@@ -11,9 +11,9 @@ const (
 // that a caller may want to depend on.
 const Level = LevelUpgrades
 
-// LevelFarewell is the level from which on restart-seid takes a farewell. Older sidecars
+// LevelDrain is the level from which on restart-seid takes a time to drain. Older sidecars
 // refuse parameters they do not know.
-const LevelFarewell = 3
+const LevelDrain = 3
 
 // LevelNode is the level from which on GET /v0/node answers, config-apply takes a configHash
 // and mark-ready an expectation.

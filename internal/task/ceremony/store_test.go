@@ -170,7 +170,7 @@ func TestG4_StoreGenesis_AValidatorHasBlocksOfAnotherChain_IsRefused(t *testing.
 		"runs on the same":             {home: api.Home{Stage: api.HomeSynced, GenesisHash: ours}, want: true},
 		"runs on another":              {home: api.Home{Stage: api.HomeSynced, GenesisHash: "ab"}},
 		"syncs another":                {home: api.Home{Stage: api.HomeFirstSync, GenesisHash: "ab"}},
-		"an older sidecar cannot tell": {home: api.Home{Stage: api.HomeSynced, GenesisHash: "ab"}, level: api.LevelFarewell, want: true},
+		"an older sidecar cannot tell": {home: api.Home{Stage: api.HomeSynced, GenesisHash: "ab"}, level: api.LevelDrain, want: true},
 		"started, and nobody can tell": {home: api.Home{Stage: api.HomeSynced}, want: true},
 	} {
 		env, fakes := newEnv(2)

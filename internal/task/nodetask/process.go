@@ -36,7 +36,7 @@ func restartSeid(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan
 		}
 	}
 	return onSidecar(api.RestartSeid, func(*Env, *v1alpha1.PlannedTask) (any, error) {
-		return wire.RestartSeid{Farewell: task.Drain(env.Node, env.Objects.Pod, document.APILevel)}, nil
+		return wire.RestartSeid{Drain: task.Drain(env.Node, env.Objects.Pod, document.APILevel)}, nil
 	}, restarted)(ctx, env, step)
 }
 

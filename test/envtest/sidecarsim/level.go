@@ -17,7 +17,7 @@ var since = map[api.TaskType]map[string]int{
 	api.SetResultExport:          {"export": api.LevelResultExport, "hash": api.LevelResultExport},
 	api.MarkReady:                {"expect": api.LevelNode, "permission": api.LevelNode},
 	api.PublishSnapshots:         {"keep": api.LevelPublish},
-	api.RestartSeid:              {"farewell": api.LevelFarewell, "configHash": api.LevelNode},
+	api.RestartSeid:              {"farewell": api.LevelDrain, "configHash": api.LevelNode},
 }
 
 // atLevel is the API as a sidecar of the node's level serves it.

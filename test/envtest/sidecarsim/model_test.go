@@ -335,12 +335,12 @@ func TestStateSync_IsKeptUntilTheNodeWasInSync(t *testing.T) {
 
 func TestOlderLevel_KnowsNeitherTheDocumentNorTheNewParameters(t *testing.T) {
 	r := newRig(t).start()
-	r.SetLevel(r.node, api.LevelFarewell)
+	r.SetLevel(r.node, api.LevelDrain)
 	if status := r.get(api.PathNode, nil); status != http.StatusNotFound {
 		t.Errorf("the node document: %d, want 404", status)
 	}
 	var version api.Version
-	if r.get("/v0/version", &version); version.APILevel != api.LevelFarewell || len(version.TaskTypes) == 0 {
+	if r.get("/v0/version", &version); version.APILevel != api.LevelDrain || len(version.TaskTypes) == 0 {
 		t.Errorf("the version is %+v", version)
 	}
 	for task, params := range map[api.TaskType]string{

@@ -42,7 +42,7 @@ func TestViolations_KeyThatAnotherObjectHolds(t *testing.T) {
 
 func TestViolations_ConfigurationThatFailedValidation(t *testing.T) {
 	r := newRig(t).start()
-	r.SetLevel(r.node, api.LevelFarewell) // which starts seid whatever is there
+	r.SetLevel(r.node, api.LevelDrain) // which starts seid whatever is there
 	r.RefuseConfig(func(map[string]string, string) error { return errors.New("bad") })
 	r.must(api.ConfigApply, `{"mode":"full"}`)
 	r.wantFailed(api.ConfigValidate, ``, api.CodeInvalidParams, "bad")

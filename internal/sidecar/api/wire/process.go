@@ -38,31 +38,32 @@ type StopSeid struct{}
 
 // RestartSeid asks to end the chain process and waits until a new one answers.
 type RestartSeid struct {
-	// Farewell is for how long the sidecar says that the node is not in sync before it
-	// ends the process, so that clients go elsewhere; empty means not at all.
-	Farewell string `json:"farewell,omitempty"`
+	// Drain is for how long the sidecar says that the node is not in sync before it
+	// ends the process, so that clients go elsewhere; empty means not at all. Its name on the
+	// wire is that which sidecars of level 3 know.
+	Drain string `json:"farewell,omitempty"`
 	// ConfigHash is the configuration that the restart is for. A process that was started
 	// with it is left alone, so that the same wish asked for twice is one restart.
 	ConfigHash string `json:"configHash,omitempty"`
 }
 
-// maxFarewell is longer than any probe needs. Meanwhile no other task can reach the process.
-const maxFarewell = 10 * time.Minute
+// maxDrain is longer than any probe needs. Meanwhile no other task can reach the process.
+const maxDrain = 10 * time.Minute
 
 // Validate checks what can be checked without the node.
 func (p *RestartSeid) Validate() error {
-	if err := duration("farewell", p.Farewell); err != nil {
+	if err := duration("farewell", p.Drain); err != nil {
 		return err
 	}
-	if d := p.FarewellDuration(); d > maxFarewell {
-		return api.InvalidField("farewell", "%s is longer than %s", d, maxFarewell)
+	if d := p.DrainPeriod(); d > maxDrain {
+		return api.InvalidField("farewell", "%s is longer than %s", d, maxDrain)
 	}
 	return nil
 }
 
-// FarewellDuration is the farewell of parameters that are valid.
-func (p *RestartSeid) FarewellDuration() time.Duration {
-	d, _ := time.ParseDuration(p.Farewell) // empty is none, the rest was checked
+// DrainPeriod is the drain of parameters that are valid.
+func (p *RestartSeid) DrainPeriod() time.Duration {
+	d, _ := time.ParseDuration(p.Drain) // empty is none, the rest was checked
 	return d
 }
 

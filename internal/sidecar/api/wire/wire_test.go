@@ -61,11 +61,11 @@ func TestValidate_NamesTheFieldAtFault(t *testing.T) {
 		"keep of less than none":   {&wire.PublishSnapshots{Keep: -1}, "keep"},
 		"keep of too many":         {&wire.PublishSnapshots{Keep: 1001}, "keep"},
 		"publish no more":          {&wire.PublishSnapshots{}, ""},
-		"restart with a farewell":  {&wire.RestartSeid{Farewell: "20s"}, ""},
-		"farewell without a unit":  {&wire.RestartSeid{Farewell: "20"}, "farewell"},
-		"farewell of no time":      {&wire.RestartSeid{Farewell: "0s"}, "farewell"},
-		"farewell before now":      {&wire.RestartSeid{Farewell: "-1s"}, "farewell"},
-		"farewell without an end":  {&wire.RestartSeid{Farewell: "10m1s"}, "farewell"},
+		"restart that drains":  {&wire.RestartSeid{Drain: "20s"}, ""},
+		"farewell without a unit":  {&wire.RestartSeid{Drain: "20"}, "farewell"},
+		"farewell of no time":      {&wire.RestartSeid{Drain: "0s"}, "farewell"},
+		"farewell before now":      {&wire.RestartSeid{Drain: "-1s"}, "farewell"},
+		"farewell without an end":  {&wire.RestartSeid{Drain: "10m1s"}, "farewell"},
 		"change without a value":   {&wire.GovParamChange{Transaction: transaction(), Proposal: proposal(), Changes: []wire.ParamChange{{Subspace: "s", Key: "k"}}}, "changes[0].value"},
 	} {
 		t.Run(name, func(t *testing.T) {

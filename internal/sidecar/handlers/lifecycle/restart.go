@@ -124,7 +124,7 @@ func (t *Tasks) replace(ctx context.Context, task engine.Task, p wire.RestartSei
 	if err := t.settle(ctx, r); err != nil {
 		return err
 	}
-	return t.endAfter(ctx, task, r, p.FarewellDuration())
+	return t.drainThenStop(ctx, task, r, p.DrainPeriod())
 }
 
 // settle lets a process that was started a moment ago make its databases: one that is killed

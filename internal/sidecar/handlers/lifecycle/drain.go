@@ -25,10 +25,10 @@ func (t *Tasks) InSync(ctx context.Context) error {
 	return err
 }
 
-// endAfter ends a process when those who ask for its readiness had time to hear no. They
+// drainThenStop ends a process when those who ask for its readiness had time to hear no. They
 // hear it until the process is gone: one that still answers while it ends would be given
 // clients again. Whoever is killed meanwhile begins anew, because nobody said no meanwhile.
-func (t *Tasks) endAfter(ctx context.Context, task engine.Task, r *running, drain time.Duration) error {
+func (t *Tasks) drainThenStop(ctx context.Context, task engine.Task, r *running, drain time.Duration) error {
 	if drain > 0 && r.termAt == nil {
 		task.Progress(api.Progress{Message: fmt.Sprintf("clients have %s to go elsewhere", drain)})
 		t.leaving.Store(true)

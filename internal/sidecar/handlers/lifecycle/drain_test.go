@@ -65,7 +65,7 @@ func alive(cmd *exec.Cmd) bool { return cmd.Process.Signal(syscall.Signal(0)) ==
 
 const leaving = "the node is about to be restarted"
 
-func TestRestart_WithAFarewell_SaysSoBeforeTheNodeEnds(t *testing.T) {
+func TestRestart_ThatDrains_SaysSoBeforeTheNodeEnds(t *testing.T) {
 	f := newFixture(t)
 	f.serve(true)
 	cmd := f.start("polite")
@@ -73,7 +73,7 @@ func TestRestart_WithAFarewell_SaysSoBeforeTheNodeEnds(t *testing.T) {
 	kill, end := f.begin(uuid.NewString(), `{"farewell":"10m"}`)
 	f.awaitAnswer(leaving)
 	if !alive(cmd) {
-		t.Error("the node was ended before its farewell was over")
+		t.Error("the node was ended before it had drained")
 	}
 	kill()
 	if got := <-end; !errors.Is(got.err, errKilled) {
@@ -87,7 +87,7 @@ func TestRestart_WithAFarewell_SaysSoBeforeTheNodeEnds(t *testing.T) {
 	}
 }
 
-func TestRestart_KilledDuringTheFarewell_EndsThatNodeOnceAndNoOther(t *testing.T) {
+func TestRestart_KilledWhileItDrains_EndsThatNodeOnceAndNoOther(t *testing.T) {
 	f := newFixture(t)
 	f.serve(true)
 	first := f.start("polite")
@@ -103,7 +103,7 @@ func TestRestart_KilledDuringTheFarewell_EndsThatNodeOnceAndNoOther(t *testing.T
 	if err := first.Wait(); err != nil {
 		t.Errorf("the node ended with %v, want a clean end", err)
 	}
-	// Killed once more before its result was stored, it leaves the next node alone, and says no farewell for it.
+	// Killed once more before its result was stored, it leaves the next node alone, and does not drain it.
 	second := f.start("polite")
 	if raw, err := f.RunAs(t, id, api.RestartSeid, `{"farewell":"10m"}`); err != nil || string(raw) != `{"rpcServing":true}` {
 		t.Errorf("restart again = %s, %v", raw, err)
@@ -132,7 +132,7 @@ func TestRestart_NodeThatAnswersWhileItEnds_GetsNoClientsBack(t *testing.T) {
 	}
 }
 
-func TestRestart_NodeThatEndsByItselfDuringItsFarewell_IsNotWaitedFor(t *testing.T) {
+func TestRestart_NodeThatEndsByItselfWhileItDrains_IsNotWaitedFor(t *testing.T) {
 	f := newFixture(t)
 	f.serve(true)
 	cmd := f.start("polite")
@@ -147,7 +147,7 @@ func TestRestart_NodeThatEndsByItselfDuringItsFarewell_IsNotWaitedFor(t *testing
 	f.awaitAnswer("")
 }
 
-func TestRestart_WithoutANode_SaysNoFarewell(t *testing.T) {
+func TestRestart_WithoutANode_DoesNotDrain(t *testing.T) {
 	f := newFixture(t)
 	_, err := f.Run(t, api.RestartSeid, `{"farewell":"10m"}`)
 	handlertest.WantError(t, err, api.CodeUnavailable, "did not come back")
