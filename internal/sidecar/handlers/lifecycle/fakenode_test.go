@@ -24,20 +24,20 @@ func TestMain(m *testing.M) {
 	switch behaviour {
 	case "polite":
 		signal.Notify(signals, syscall.SIGTERM)
-		fmt.Println("ready")
+		ready()
 		<-signals
 	case "closing": // as seid does it: the handler is dropped before the databases are closed
 		signal.Notify(signals, syscall.SIGTERM)
-		fmt.Println("ready")
+		ready()
 		<-signals
 		signal.Reset(syscall.SIGTERM)
 		<-time.After(closing)
 		fmt.Println("closed")
 	case "loading": // before its handler is there
-		fmt.Println("ready")
+		ready()
 		<-time.After(time.Hour)
 	case "busy": // loads, and uses its CPU
-		fmt.Println("ready")
+		ready()
 		for begin := time.Now(); time.Since(begin) < time.Hour; {
 		}
 	case "crashing":
@@ -45,13 +45,24 @@ func TestMain(m *testing.M) {
 		os.Exit(2)
 	default: // stubborn
 		signal.Notify(signals, syscall.SIGTERM)
-		fmt.Println("ready")
+		ready()
 		for range signals {
 			fmt.Println("told")
 		}
 	}
 	os.Exit(0)
 }
+
+// ready tells the test that the node reacts to signals as it should from now on.
+func ready() {
+	if err := os.WriteFile(readyFile(os.Args[len(os.Args)-1], os.Getpid()), nil, 0o600); err != nil {
+		panic(err)
+	}
+	fmt.Println("ready")
+}
+
+// readyFile is beside the home: what is in there is for the node.
+func readyFile(home string, pid int) string { return fmt.Sprintf("%s.ready-%d", home, pid) }
 
 // copyOfThisTest is an executable called seid that plays the node.
 func (f *fixture) copyOfThisTest() string {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -103,10 +104,16 @@ func (p *podOf) await(what string, is func(supervision.Record) bool) supervision
 	}
 }
 
-// running waits for a start with a number.
+// running waits for a start with a number, and until that node reacts to signals.
 func (p *podOf) running(start int) supervision.Record {
 	p.f.t.Helper()
-	return p.await("running", func(r supervision.Record) bool { return r.State == api.SeidRunning && r.Starts == start })
+	return p.await("running", func(r supervision.Record) bool {
+		if r.State != api.SeidRunning || r.Starts != start {
+			return false
+		}
+		_, err := os.Stat(readyFile(string(p.f.home), r.PID))
+		return err == nil
+	})
 }
 
 // setHash changes the configuration on disk.
