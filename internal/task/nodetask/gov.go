@@ -91,6 +91,20 @@ func transactionDone(env *Env, result api.TaskResult) (string, error) {
 	return words, nil
 }
 
+// cameFirst is what became of the transaction that the sidecar made of other parameters under the
+// task's id, and because of which it refuses the task as it was meant; empty when there is none.
+func cameFirst(failed api.TaskResult) string {
+	var sent wire.GovTxResult
+	if failed.ErrorDetail == nil || failed.ErrorDetail.Code != api.CodeConflict || json.Unmarshal(failed.Result, &sent) != nil {
+		return ""
+	}
+	return sent.InclusionStatus
+}
+
+// isUndecided reports whether a transaction with other parameters is in no block and may still come
+// into one. If it does not, the task as it was meant is next.
+func isUndecided(failed api.TaskResult) bool { return cameFirst(failed) == wire.InclusionPending }
+
 // isUnverifiable reports whether nobody knows if a transaction was included.
 func isUnverifiable(failed api.TaskResult) bool {
 	var sent wire.GovTxResult

@@ -50,7 +50,7 @@ func (s sidecarStep) run(ctx context.Context, env *Env, step *v1alpha1.PlannedTa
 	call := sidecartask.Task{
 		ID: step.ID, Type: s.taskType, Params: params,
 		Again: func(failed api.TaskResult) bool {
-			return (!isTerminal(failed) || edited(failed)) && dueIn(failed, now) == 0
+			return (!isTerminal(failed) || edited(failed) || isUndecided(failed)) && dueIn(failed, now) == 0
 		},
 	}
 	result, submitted, err := call.Run(ctx, env.Sidecar)
@@ -93,7 +93,7 @@ func judge(env *Env, step *v1alpha1.PlannedTask, result api.TaskResult, done don
 	}
 	words, err := done(env, result)
 	switch {
-	case result.Status == api.TaskFailed && isTerminal(result) && !edited:
+	case result.Status == api.TaskFailed && isTerminal(result) && !edited && !isUndecided(result):
 		return plan.Terminal(failureReason(result), sidecartask.Failure("", result).Err)
 	case result.Status == api.TaskFailed:
 		after := max(dueIn(result, env.Clock.Now()), time.Second)
@@ -135,6 +135,8 @@ func failureReason(failed api.TaskResult) string {
 	switch {
 	case isUnverifiable(failed):
 		return v1alpha1.ReasonInclusionUndetermined
+	case cameFirst(failed) != "":
+		return v1alpha1.ReasonSuperseded
 	case failed.ErrorDetail.Code == api.CodeTransactionFailed:
 		return v1alpha1.ReasonTxFailed
 	default:
