@@ -237,6 +237,39 @@ func TestRejected_BeforeTheFirstBlockAfterAStart_IsSentAgain(t *testing.T) {
 	}
 }
 
+// A run after a crash does not wait for a block with a transaction that seid has just refused.
+func TestRejected_BeforeTheFirstBlockAfterAStart_TheStoredTransactionIsSentAgainSoon(t *testing.T) {
+	f := newFixture(t)
+	id := uuid.NewString()
+	f.chain.dropNext = true
+	first, _ := f.run(t, id, api.GovVote, voteParams)
+	f.chain.started, f.chain.frozen = true, true
+	got, err := f.run(t, id, api.GovVote, voteParams)
+	handlertest.WantError(t, err, api.CodeUnavailable, "chain-id ()")
+	if api.DetailOf(err).Terminal || got.TxHash != first.TxHash || got.InclusionStatus != wire.InclusionPending {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	f.chain.started, f.chain.frozen = false, false
+	if got, err := f.run(t, id, api.GovVote, voteParams); err != nil || got.TxHash != first.TxHash || f.chain.included() != 1 {
+		t.Errorf("after the first block %+v, %v with %d included", got, err, f.chain.included())
+	}
+}
+
+// Nobody but the task itself would send a transaction again that was lost on its way, and nothing else can decide what becomes of it.
+func TestOtherParametersWhileTheFirstIsLost_SendTheFirstAgain(t *testing.T) {
+	f := newFixture(t)
+	f.chain.dropNext = true
+	id := uuid.NewString()
+	first, _ := f.run(t, id, api.GovVote, voteParams)
+	_, err := f.run(t, id, api.GovVote, noParams)
+	handlertest.WantError(t, err, api.CodeConflict, "can still be included")
+	got, err := f.run(t, id, api.GovVote, noParams)
+	handlertest.WantError(t, err, api.CodeConflict, "it was included")
+	if got.TxHash != first.TxHash || f.chain.included() != 1 {
+		t.Errorf("got %+v with %d included", got, f.chain.included())
+	}
+}
+
 func TestFailures_SayHowFarTheTransactionCame(t *testing.T) {
 	f := newFixture(t)
 	f.chain.code = 5

@@ -110,14 +110,20 @@ func (t *Tasks) adopt(ctx context.Context, tx *sentTx, msg message) (result *wir
 	case who.Sequence > tx.Sequence:
 		return nil, false, nil
 	case !same:
-		// It may be in a mempool. A second one, signed beside it, would follow it into the chain.
+		// It may be in a mempool. A second one, signed beside it, would follow it into the chain. It is
+		// sent again, because otherwise nobody would and the task might never get any further.
+		_ = t.broadcast(ctx, tx) // whatever the answer is, only a block decides
 		return pending(tx), true, otherParameters(tx, "it can still be included")
 	}
 	err = t.broadcast(ctx, tx)
-	if _, rejected := errors.AsType[*rejection](err); err != nil && !rejected {
+	refused, rejected := errors.AsType[*rejection](err)
+	switch {
+	case err != nil && !rejected:
 		return pending(tx), true, api.Retryable(api.CodeUnavailable, fmt.Errorf("broadcasting: %w", err))
+	case rejected && refused.beforeFirstBlock():
+		return pending(tx), true, err // waiting for a block with it would be in vain
 	}
-	// A rejection says nothing here: the first broadcast may still be on its way.
+	// Another rejection says nothing here: the first broadcast may still be on its way.
 	result, err = t.awaitBlock(ctx, tx, msg)
 	return result, true, err
 }
@@ -191,6 +197,12 @@ func (r *rejection) Error() string {
 	return fmt.Sprintf("checkTx rejected: code=%d codespace=%q log=%s", r.result.Code, r.result.Codespace, r.result.Log)
 }
 
+// beforeFirstBlock: seid has made no block since it started. It does not know its chain's id before, and
+// refuses every signature.
+func (r *rejection) beforeFirstBlock() bool {
+	return r.result.Code == unauthorized && r.result.Codespace == "sdk" && strings.Contains(r.result.Log, "chain-id ()")
+}
+
 func (t *Tasks) broadcast(ctx context.Context, tx *sentTx) error {
 	result, err := t.RPC().BroadcastTxSync(ctx, tx.Bytes)
 	switch {
@@ -203,7 +215,7 @@ func (t *Tasks) broadcast(ctx context.Context, tx *sentTx) error {
 	case result.Code == wrongSequence && result.Codespace == "sdk":
 		return api.Retryable(api.CodeUnavailable, &rejection{result}).
 			WithHint("another transaction of this key is on its way; try again")
-	case result.Code == unauthorized && result.Codespace == "sdk" && strings.Contains(result.Log, "chain-id ()"):
+	case (&rejection{result}).beforeFirstBlock():
 		return api.Retryable(api.CodeUnavailable, &rejection{result}).
 			WithHint("seid has made no block since it started and does not know its chain's id before; try again")
 	default:
