@@ -1,12 +1,16 @@
 package sidecar_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"testing"
 
+	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
 )
 
 // snapshotting makes a node keep snapshots that others can sync from.
@@ -95,18 +99,35 @@ func restoreNewest(t *testing.T, validators []*node, genesis wire.AssembledGenes
 	do[wire.StateSync](n, api.ConfigureStateSync, wire.ConfigureStateSync{
 		UseLocalSnapshot: true, RPCServers: []string{validators[0].witness(), validators[1].witness()},
 	})
-	n.start()
-	do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionCatchingUp, Timeout: "120s"})
-	status, err := n.rpc().Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	for _, when := range []string{"at once", "after an interruption"} {
+		n.start()
+		do[wire.ConditionMet](n, api.AwaitCondition, wire.AwaitCondition{Condition: wire.ConditionCatchingUp, Timeout: "120s"})
+		status, err := n.rpc().Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.SyncInfo.EarliestBlockHeight <= down.Height-1 {
+			t.Errorf("%s the node has block %d, so it did not begin with the snapshot of %d", when, status.SyncInfo.EarliestBlockHeight, down.Height)
+		}
+		t.Logf("%s: snapshot %d (%s), first block %d, now at %d", when, down.Height, down.Key, status.SyncInfo.EarliestBlockHeight, status.SyncInfo.LatestBlockHeight)
+		n.pod.kill()
+		n.forgetBlocks()
 	}
-	if status.SyncInfo.EarliestBlockHeight <= down.Height-1 {
-		t.Errorf("the node has block %d, so it did not begin with the snapshot of %d", status.SyncInfo.EarliestBlockHeight, down.Height)
-	}
-	t.Logf("snapshot %d (%s), first block %d, now at %d", down.Height, down.Key, status.SyncInfo.EarliestBlockHeight, status.SyncInfo.LatestBlockHeight)
-	n.pod.kill()
 	return down.Height
+}
+
+// forgetBlocks takes the home back to where seid leaves it when it is ended after it has restored a snapshot and before it has
+// taken it over: there is state, and nothing in the stores of blocks.
+func (n *node) forgetBlocks() {
+	n.t.Helper()
+	dir := home.Dir(n.home)
+	err := stage.Forget(n.home)
+	for _, name := range []string{"blockstore.db", "state.db"} {
+		err = errors.Join(err, os.RemoveAll(dir.Path("data", name)), os.Mkdir(dir.Path("data", name), 0o750))
+	}
+	if err != nil {
+		n.t.Fatal(err)
+	}
 }
 
 func compare(t *testing.T, validators []*node, bucket string) {

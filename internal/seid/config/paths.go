@@ -37,6 +37,14 @@ func NodeKey(files Files, dir home.Dir) string {
 	return underHome(name, dir, dir.NodeKey())
 }
 
+// Irreplaceable are the files that must outlive the chain data: keys, and what was signed last.
+func Irreplaceable(files Files, dir home.Dir) []string {
+	return []string{SigningState(files, dir), dir.ConsensusState(), SigningKey(files, dir), dir.ConsensusKey(), NodeKey(files, dir)}
+}
+
+// StateSyncs reports whether the node with these files fetches its first state instead of starting from the genesis.
+func StateSyncs(files Files) bool { return newView(files).flag("state_sync.enable") }
+
 // underHome resolves a path of config.toml as seid does.
 func underHome(path string, dir home.Dir, fallback string) string {
 	switch {

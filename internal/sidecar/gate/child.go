@@ -40,6 +40,7 @@ func (g Gate) start(ctx context.Context, path string, argv []string, j *journal)
 		return nil, err
 	}
 	j.repairPeerStore()
+	j.clearInterruptedStateSync(ctx)
 	c := &child{journal: j, output: &output{}, started: g.now().UTC()}
 	c.cmd = exec.Command(path, argv[1:]...) //nolint:gosec,noctx // running it is what a gate is for, and signals end it
 	c.cmd.Args[0] = argv[0]

@@ -1,4 +1,4 @@
-package lifecycle
+package leftovers
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// removeExcept empties a directory but for some files and the directories they are in.
-func removeExcept(ctx context.Context, dir string, kept []string) error {
+// RemoveExcept empties a directory but for some files and directories, and the directories they are in.
+func RemoveExcept(ctx context.Context, dir string, kept []string) error {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
@@ -24,8 +24,8 @@ func removeExcept(ctx context.Context, dir string, kept []string) error {
 		var err error
 		switch {
 		case slices.Contains(kept, path):
-		case slices.ContainsFunc(kept, func(k string) bool { return within(k, path) }):
-			err = removeExcept(ctx, path, kept)
+		case slices.ContainsFunc(kept, func(k string) bool { return Within(k, path) }):
+			err = RemoveExcept(ctx, path, kept)
 		default:
 			err = os.RemoveAll(path)
 		}
@@ -36,9 +36,9 @@ func removeExcept(ctx context.Context, dir string, kept []string) error {
 	return nil
 }
 
-// realPaths are the places of files without symbolic links on the way, and what a file
+// RealPaths are the places of files without symbolic links on the way, and what a file
 // that is a link itself points at.
-func realPaths(files []string) []string {
+func RealPaths(files []string) []string {
 	var found []string
 	for _, file := range files {
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
@@ -51,7 +51,7 @@ func realPaths(files []string) []string {
 	return found
 }
 
-// within reports whether a path is below a directory.
-func within(path, dir string) bool {
+// Within reports whether a path is below a directory.
+func Within(path, dir string) bool {
 	return strings.HasPrefix(path, dir+string(filepath.Separator))
 }

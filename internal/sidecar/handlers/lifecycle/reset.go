@@ -82,7 +82,7 @@ func (t *Tasks) places() (places, error) {
 		return places{}, api.Terminal(api.CodePrecondition, err)
 	}
 	p := places{data: dir.Data(), wasm: dir.Wasm(), snapshots: snapshots, signingState: config.SigningState(files, dir)}
-	p.kept = []string{p.signingState, dir.ConsensusState(), config.SigningKey(files, dir), dir.ConsensusKey(), config.NodeKey(files, dir)}
+	p.kept = config.Irreplaceable(files, dir)
 	return p, nil
 }
 
@@ -95,7 +95,7 @@ func sizeOnce(task engine.Task, p places) (int64, error) {
 		return size, err
 	}
 	size = treeSize(p.data) + treeSize(p.wasm)
-	if !within(p.snapshots, p.data) {
+	if !leftovers.Within(p.snapshots, p.data) {
 		size += treeSize(p.snapshots)
 	}
 	return size, notes.Keep(task, measured, size)
@@ -135,7 +135,7 @@ func (t *Tasks) wipe(ctx context.Context, p places, signingState bool) error {
 	if err := os.MkdirAll(p.data, 0o750); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
 	}
-	if err := removeExcept(ctx, p.data, realPaths(p.kept)); err != nil {
+	if err := leftovers.RemoveExcept(ctx, p.data, leftovers.RealPaths(p.kept)); err != nil {
 		return fmt.Errorf("emptying the data directory: %w", err)
 	}
 	if err := durable.Remove(p.wasm); err != nil {
