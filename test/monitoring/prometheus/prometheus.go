@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,15 +45,30 @@ func Start(ctx context.Context, bin, folder string) (*Server, error) {
 		return strings.HasSuffix(strings.ToUpper(strings.SplitN(v, "=", 2)[0]), "_PROXY")
 	})
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := s.cmd.Start(); err != nil {
+	if err := s.run(); err != nil {
 		return nil, fmt.Errorf("starting prometheus: %w", err)
 	}
-	go func() { s.ended <- s.cmd.Wait() }()
 	if err := s.awaitReady(ctx); err != nil {
 		_ = s.cmd.Process.Kill()
 		return nil, err
 	}
 	return s, nil
+}
+
+// run starts the process and waits for its end meanwhile. The kernel ends it with the thread that started it, so that thread is
+// kept: tests that throw theirs away would end it otherwise.
+func (s *Server) run() error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := s.cmd.Start()
+		started <- err
+		if err == nil {
+			s.ended <- s.cmd.Wait()
+		}
+	}()
+	return <-started
 }
 
 func freeAddress(ctx context.Context) (string, error) {
