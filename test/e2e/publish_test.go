@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,16 +21,9 @@ import (
 // publishedKeep is how many snapshots stay in the bucket.
 const publishedKeep = 2
 
-// publishEnv runs the scenario. Not every test stage does: on a machine that is busy with other scenarios seid may be ended
-// in the middle of restoring a snapshot, and does not restore it again on what is left.
-const publishEnv = "E2E_PUBLISH"
-
 // A full node publishes its snapshots to a bucket. A replayer starts from the newest of them and compares its blocks with
 // those of another node, until that one forks.
 func TestReplayer_FromAPublishedSnapshot_ReportsAPlantedDivergence(t *testing.T) {
-	if os.Getenv(publishEnv) == "" {
-		t.Skipf("runs with %s=1", publishEnv)
-	}
 	s := join(t, "publish")
 	s.create(s.publisher("publisher"))
 	s.awaitInSync("publisher")
