@@ -48,7 +48,7 @@ func filesIn(t *testing.T, home string, dirs ...string) []string {
 				name, _ := filepath.Rel(home, path)
 				found = append(found, name)
 			}
-			return nil //nolint:nilerr // what is not there has no files
+			return nil // what is not there has no files
 		})
 		if err != nil {
 			t.Fatal(err)
