@@ -110,6 +110,8 @@ type strictSidecar struct {
 	starts    int
 	forgetful bool
 	clock     func() time.Time
+	// watch is called with every execution that begins.
+	watch func(api.TaskType)
 }
 
 // dialer gives every pod the same sidecar.
@@ -158,6 +160,9 @@ func (s *strictSidecar) run(task api.TaskRequest, run int) {
 	now := s.clock()
 	result := api.TaskResult{ID: task.ID, Type: task.Type, Status: api.TaskRunning, Run: run, Params: task.Params, SubmittedAt: now}
 	s.runs[task.ID]++
+	if s.watch != nil {
+		s.watch(task.Type)
+	}
 	switch {
 	case s.broken[task.Type].Code != "":
 		result.Status, result.Error, result.CompletedAt, result.ErrorDetail = api.TaskFailed, "broken", &now, new(s.broken[task.Type])
