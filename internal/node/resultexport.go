@@ -45,6 +45,8 @@ func (r *report) resultsMatch() {
 	switch {
 	case runs != nil && runs.Divergence != nil:
 		r.set.False(v1alpha1.ConditionResultsMatch, v1alpha1.ReasonDiverged, divergenceWords(runs))
+	case r.Facts.Document != nil && r.Facts.Document.Seid.Divergence != nil:
+		r.set.False(v1alpha1.ConditionResultsMatch, v1alpha1.ReasonDiverged, refusalWords(r.Facts.Document.Seid.Divergence))
 	case runs != nil && runs.Problem != "":
 		unknown(v1alpha1.ReasonComparisonFailing, runs.Problem+"; it is tried again")
 	case runs != nil:
@@ -80,7 +82,22 @@ var layers = map[int]string{0: "block header", 1: "transaction results", 2: "EVM
 
 func divergenceWords(runs *api.StandingExport) string {
 	d := runs.Divergence
-	return fmt.Sprintf("block %d differs from that of %s in layer %d (%s), first in %s; the report is %s in %s. "+
+	words := fmt.Sprintf("block %d differs from that of %s in layer %d (%s), first in %s", d.Height, runs.CanonicalRPC, d.Layer, layers[d.Layer], d.Field)
+	if d.Message != "" {
+		words = refusalWords(d)
+	}
+	return fmt.Sprintf("%s; the report is %s in %s. "+
 		"Change canonicalRpc, or set the annotation %s to any new value, to compare this block and those after it again",
-		d.Height, runs.CanonicalRPC, d.Layer, layers[d.Layer], d.Field, d.Report, runs.Bucket, v1alpha1.AnnotationRetry)
+		words, d.Report, runs.Bucket, v1alpha1.AnnotationRetry)
+}
+
+// refusalWords say which block of the chain seid itself refuses. It never has the block, so that
+// there is nothing to compare.
+func refusalWords(d *api.Divergence) string {
+	block := fmt.Sprintf("block %d", d.Height)
+	if d.Height == 0 {
+		block = "the block after its last one"
+	}
+	return fmt.Sprintf("seid refuses %s of its chain, whose %s is not what the state of this node has come to: layer %d (%s); seid says: %s",
+		block, d.Field, d.Layer, layers[d.Layer], d.Message)
 }

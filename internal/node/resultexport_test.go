@@ -88,6 +88,22 @@ func TestReport_ResultsMatch(t *testing.T) {
 			"block 42 differs from that of http://canonical:26657 in layer 1 (transaction results), first in txs[0].gas_used; " +
 				"the report is c/results/ns/n/divergence-42.report.json.gz in s3://results",
 		},
+		"seid refuses the block, and the comparison has ended there": {
+			runs(refusedExport("a")), metav1.ConditionFalse, v1alpha1.ReasonDiverged,
+			"seid refuses block 42 of its chain, whose app_hash is not what the state of this node has come to: layer 0 (block header); seid says: panic: wrong; " +
+				"the report is c/results/ns/n/divergence-42.report.json.gz in s3://results",
+		},
+		"seid refuses a block, nothing is compared yet": {refuses(42), metav1.ConditionFalse, v1alpha1.ReasonDiverged, "seid refuses block 42 of its chain"},
+		"seid refuses a block, the comparison waits": {
+			func(p *node.Pass) { runs(failing)(p); refuses(42)(p) }, metav1.ConditionFalse, v1alpha1.ReasonDiverged, "seid says: panic: wrong",
+		},
+		"seid refuses a block, there is no bucket": {
+			func(p *node.Pass) { refuses(42)(p); p.Target.ResultExport = problem }, metav1.ConditionFalse, v1alpha1.ReasonDiverged, "layer 0 (block header)",
+		},
+		"seid refuses a block without its height": {refuses(0), metav1.ConditionFalse, v1alpha1.ReasonDiverged, "the block after its last one"},
+		"seid refuses a block, no comparison is asked for": {
+			func(p *node.Pass) { refuses(42)(p); p.Node.Spec.Replayer.ResultExport = nil }, metav1.ConditionFalse, v1alpha1.ReasonNotApplicable, "",
+		},
 		"no bucket": {func(p *node.Pass) { p.Target.ResultExport = problem }, metav1.ConditionUnknown, v1alpha1.ReasonNoResultBucket, "buckets.resultExport"},
 		"no bucket any more, but it runs": {
 			func(p *node.Pass) { runs(export("b"))(p); p.Target.ResultExport = problem }, metav1.ConditionTrue, v1alpha1.ReasonComparing, "",
@@ -121,6 +137,19 @@ func TestReport_ResultsMatch(t *testing.T) {
 				t.Errorf("ResultsMatch is %+v, want %s %s %q", got, tc.status, tc.reason, tc.words)
 			}
 		})
+	}
+}
+
+func refusedExport(hash string) *api.StandingExport {
+	e := divergedExport(hash)
+	e.Divergence.Layer, e.Divergence.Field, e.Divergence.Message = 0, "app_hash", "panic: wrong"
+	return e
+}
+
+// refuses has the node's seid refuse a block of its chain.
+func refuses(height int64) func(*node.Pass) {
+	return func(p *node.Pass) {
+		p.Facts.Document.Seid.Divergence = &api.Divergence{Height: height, Field: "app_hash", Message: "panic: wrong"}
 	}
 }
 

@@ -149,6 +149,9 @@ type Seid struct {
 	Starts int `json:"starts,omitempty"`
 	// LastExit is how the process before this one ended.
 	LastExit *Exit `json:"lastExit,omitempty"`
+	// Divergence is the block of the chain that seid refuses because its own state has come to
+	// something else; nil while it refuses none.
+	Divergence *Divergence `json:"divergence,omitempty"`
 }
 
 // ExitReason is why seid ended.
@@ -182,6 +185,8 @@ type Exit struct {
 	// Upgrade is the upgrade that the process ended for. Without a height it is applied already,
 	// or, with ExitTooEarly, still ahead.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
+	// Divergence is the block that the process has refused; nil when it has refused none.
+	Divergence *Divergence `json:"divergence,omitempty"`
 }
 
 // Upgrade is an upgrade of the chain.
@@ -328,12 +333,16 @@ type StandingExport struct {
 
 // Divergence is the first block on which two nodes do not agree.
 type Divergence struct {
+	// Height of the block; 0 when seid has refused it without a word on its height.
 	Height int64 `json:"height"`
 	// Layer is 0 for block headers, 1 for transaction results, 2 for EVM state.
 	Layer int    `json:"layer"`
 	Field string `json:"field"`
-	// Report is the object in the bucket that has all of it.
+	// Report is the object in the bucket that has all of it; empty when there is none.
 	Report string `json:"report"`
+	// Message is the line in which seid itself refuses the block; empty when the comparison has
+	// found the difference.
+	Message string `json:"message,omitempty"`
 }
 
 // PathGate is where the gate asks, over loopback, whether seid may start.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -160,8 +161,9 @@ func (c *child) look() {
 	if c.Home == "" {
 		return
 	}
-	if upgrade := c.output.upgrade(); upgrade != nil && c.record.Upgrade == nil {
-		c.record.Upgrade = upgrade
+	said := c.output.said()
+	if said.upgrade != nil && c.record.Upgrade == nil || !reflect.DeepEqual(said.divergence, c.record.Divergence) {
+		c.record.Upgrade, c.record.Divergence = said.upgrade, said.divergence
 		c.save()
 	}
 	if last := c.output.last(); last.After(c.noted) && c.now().Sub(c.noted) >= outputEvery {

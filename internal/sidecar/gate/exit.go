@@ -28,7 +28,7 @@ func judge(e end, okExit []int) error {
 // explain says why seid ended.
 func (c *child) explain(e end) *api.Exit {
 	said := c.output.finish()
-	exit := &api.Exit{At: c.now().UTC(), Code: e.code, Reason: api.ExitCrash, Message: said.message()}
+	exit := &api.Exit{At: c.now().UTC(), Code: e.code, Reason: api.ExitCrash, Message: said.message(), Divergence: said.divergence}
 	if e.signal != 0 {
 		exit.Signal = unix.SignalName(e.signal)
 	}

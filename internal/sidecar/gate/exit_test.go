@@ -12,6 +12,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
+const refusedLine = "panic: precommit step: +2/3 prevoted for an invalid block validateBlock(): wrong Block.Header.AppHash.  Expected AA, got BB; relocking"
+
 func TestRun_SaysWhyTheProcessEnded(t *testing.T) {
 	v9 := &api.Upgrade{Name: "v9", Height: 1234, Info: "with a note"}
 	for name, tc := range map[string]struct {
@@ -42,6 +44,12 @@ func TestRun_SaysWhyTheProcessEnded(t *testing.T) {
 			echo 'panic: BINARY UPDATED BEFORE TRIGGER! UPGRADE "v9" - in binary but not executed on chain [recovered, repanicked]' >&2; exit 2`,
 			api.Exit{Reason: api.ExitTooEarly, Code: 2, Message: `panic: BINARY UPDATED BEFORE TRIGGER! UPGRADE "v9" - in binary but not executed on chain [recovered, repanicked]`,
 				Upgrade: &api.Upgrade{Name: "v9"}},
+		},
+		"the header of a block that was voted for is wrong": {
+			`echo 'time=x level=ERROR msg="prevote step: consensus deems this block invalid; prevoting nil" height=42 round=0 err="validateBlock(): wrong Block.Header.AppHash.  Expected AA, got BB"';
+			echo 'time=x level=ERROR msg="CONSENSUS FAILURE!!!" err="precommit step: +2/3 prevoted for an invalid block validateBlock(): wrong Block.Header.AppHash.  Expected AA, got BB; relocking" stack=y';
+			echo 'panic: precommit step: +2/3 prevoted for an invalid block validateBlock(): wrong Block.Header.AppHash.  Expected AA, got BB; relocking' >&2; exit 2`,
+			api.Exit{Reason: api.ExitCrash, Code: 2, Message: refusedLine, Divergence: &api.Divergence{Height: 42, Field: "app_hash", Message: refusedLine}},
 		},
 		"upgrade that is only scheduled": {`echo 'UPGRADE "v9" SCHEDULED at height: 1234: x'; exit 1`, api.Exit{Reason: api.ExitCrash, Code: 1}},
 		"upgrade by its file": {

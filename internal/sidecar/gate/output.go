@@ -13,9 +13,10 @@ import (
 )
 
 // Bounds on what is kept of the output: the beginning of the line that is being written,
-// and the lines that tell why a process ended.
+// and the lines that tell why a process ended. A line about a block may name every signature of
+// its commit before it comes to the point.
 const (
-	maxLine    = 4 << 10
+	maxLine    = 32 << 10
 	maxMessage = 1 << 10
 )
 
@@ -36,8 +37,12 @@ type findings struct {
 	// handlerMissing is an applied upgrade that the binary does not have, tooEarly one that it has
 	// before it is due.
 	handlerMissing, tooEarly string
-	halted                   bool
-	noSpace                  bool
+	// divergence is the block that the process refuses, and doubted the height of one that a single
+	// proposer has made and that it did not vote for.
+	divergence *api.Divergence
+	doubted    int64
+	halted     bool
+	noSpace    bool
 }
 
 // message is the line that tells most about the end.
@@ -48,8 +53,6 @@ func (o *output) said() findings {
 	defer o.mu.Unlock()
 	return o.findings
 }
-
-func (o *output) upgrade() *api.Upgrade { return o.said().upgrade }
 
 // last is when something was written last.
 func (o *output) last() time.Time {
@@ -151,6 +154,10 @@ func (f *findings) read(line []byte) {
 		f.halted = true
 	case bytes.Contains(line, wordNoSpace):
 		f.noSpace = true
+	case bytes.Contains(line, wordWrong):
+		f.readDivergence(line)
+	case bytes.Contains(line, wordFinalized):
+		f.doubted = 0
 	}
 	switch {
 	case begins(line, panics):

@@ -30,6 +30,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/snapshot"
 	"github.com/sei-operator/sei-operator/internal/sidecar/podnet"
+	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
 	"github.com/sei-operator/sei-operator/internal/sidecar/trial"
 )
 
@@ -109,7 +110,7 @@ func All(cfg Config) ([]engine.Handler, View) {
 	votes := &gov.Tasks{Node: n, Keyring: cfg.Keyring, RPC: func() gov.RPC { return local() }, Metrics: gov.NewMetrics(cfg.Registry)}
 	results := &export.Tasks{
 		Node: n, RPC: func() *rpc.Client { return localClient(files.LocalRPC(), rpc.DefaultTimeout) },
-		PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry),
+		PodName: cfg.PodName, Metrics: export.NewMetrics(cfg.Registry), Refused: refusedBlock(cfg.Home),
 	}
 	publisher := &snapshot.Publisher{Tasks: snapshots}
 	all := slices.Concat(files.Handlers(), running.Handlers(), ceremony.Handlers(), snapshots.Handlers(), votes.Handlers(), results.Handlers())
@@ -121,6 +122,18 @@ func All(cfg Config) ([]engine.Handler, View) {
 	all = afterSweep(sweep, withoutUpload(snapshots.Abandon, withoutChunks(n.Home, running.CheckStopped, all)))
 	return all, View{
 		RPC: local, Draining: running.Draining, ResultExport: results.Standing.Document, StartExport: results.Start, Publisher: publisher,
+	}
+}
+
+// refusedBlock is the block that seid refuses because its state has come to something else. A record
+// that cannot be read tells of none; whoever looks at the node says why.
+func refusedBlock(dir string) func() *api.Divergence {
+	return func() *api.Divergence {
+		record, err := supervision.Read(dir)
+		if err != nil {
+			return nil
+		}
+		return record.Refused()
 	}
 }
 

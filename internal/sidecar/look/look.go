@@ -149,6 +149,7 @@ func (l *Look) Node(ctx context.Context) api.Node {
 	if l.RestartDue != nil {
 		doc.Seid.RestartDue = l.RestartDue(doc.Sync.State == api.SyncInSync)
 	}
+	doc.Seid.Divergence = l.divergence(doc)
 	l.upgrades(ctx, &doc)
 	doc.Snapshots, doc.Published = l.finishedSnapshots(ctx, set.SnapshotDir), l.Published()
 	doc.ResultExport = l.ResultExport()

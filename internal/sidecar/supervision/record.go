@@ -33,6 +33,9 @@ type Record struct {
 	// Upgrade is what the process says the chain needs. It stays with a process that
 	// says so and does not end.
 	Upgrade *api.Upgrade `json:"upgrade,omitempty"`
+	// Divergence is the block that the process refuses. It may go on asking its peers for
+	// another one.
+	Divergence *api.Divergence `json:"divergence,omitempty"`
 
 	// Waiting says why seid is not started yet.
 	Waiting string `json:"waiting,omitempty"`
@@ -109,7 +112,7 @@ func (r Record) Process() *process.Node {
 
 // Lost is the record of a process whose end nobody saw.
 func (r Record) Lost(at time.Time) Record {
-	exit := &api.Exit{At: at, Reason: api.ExitUnknown, Message: "the container ended before the process did", Upgrade: r.Upgrade}
+	exit := &api.Exit{At: at, Reason: api.ExitUnknown, Message: "the container ended before the process did", Upgrade: r.Upgrade, Divergence: r.Divergence}
 	switch {
 	case r.Upgrade != nil:
 		exit.Reason = api.ExitUpgradeNeeded
@@ -131,7 +134,16 @@ func (r Record) Seid(time.Time) api.Seid {
 		s.Since = &r.Since
 	}
 	if r.State == api.SeidRunning {
-		s.ConfigHash, s.ConsensusAddress = r.ConfigHash, r.ConsensusAddress
+		s.ConfigHash, s.ConsensusAddress, s.Divergence = r.ConfigHash, r.ConsensusAddress, r.Divergence
 	}
 	return s
+}
+
+// Refused is the block that the process refuses, or has refused when it ended; nil when there is
+// none.
+func (r Record) Refused() *api.Divergence {
+	if r.State == api.SeidRunning || r.LastExit == nil {
+		return r.Divergence
+	}
+	return r.LastExit.Divergence
 }

@@ -111,6 +111,36 @@ func TestResultExport_Divergence_IsAConditionAndARetryComparesAgain(t *testing.T
 	}
 }
 
+// A replayer whose state differs ends before there is anything to compare: the condition says at
+// which block, with the line of the panic, and does not come and go with the crash loop.
+func TestResultExport_SeidRefusesABlock_IsADivergence(t *testing.T) {
+	w := exports(t, "file:///results")
+	w.Create(comparing("r", "http://canonical:26657"))
+	w.await("r", matches(metav1.ConditionTrue, v1alpha1.ReasonComparing))
+	line := "panic: +2/3 committed an invalid block: validateBlock(): wrong Block.Header.AppHash.  Expected AA, got BB"
+	if err := w.Sidecars.EndSeid(w.Key("r"), api.Exit{
+		Reason: api.ExitCrash, Code: 2, Message: line, Divergence: &api.Divergence{Height: 4242, Field: "app_hash", Message: line},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	diverged := func(n *v1alpha1.SeiNode) bool {
+		return is(n, v1alpha1.ConditionResultsMatch, metav1.ConditionFalse, v1alpha1.ReasonDiverged)
+	}
+	n := w.lookUntil("r", "the divergence", diverged)
+	message := conditions.Get(n.Status.Conditions, v1alpha1.ConditionResultsMatch).Message
+	for _, words := range []string{"block 4242", "app_hash", "layer 0 (block header)", line} {
+		if !strings.Contains(message, words) {
+			t.Errorf("ResultsMatch does not say %q: %s", words, message)
+		}
+	}
+	w.awaitEvent(events.ResultsDiverged)
+	if err := w.Pods.Kill(w.NS, "r-0", "seid", 2); err != nil {
+		t.Fatal(err)
+	}
+	w.running("r")
+	w.lookUntil("r", "the node to be in order but for that", func(n *v1alpha1.SeiNode) bool { return settled(n) && diverged(n) })
+}
+
 func TestResultExport_ThatCannotBe_IsUnknownAndHoldsNothingUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		bucket, canonical, reason, words string

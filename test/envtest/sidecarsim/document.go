@@ -97,7 +97,7 @@ func (m *model) homeDocument(h *home, p *process, c *chain) api.Home {
 func (m *model) seidDocument(h *home, c *chain) api.Seid {
 	doc := api.Seid{Starts: h.starts}
 	if h.lastExit != nil {
-		doc.LastExit = new(*h.lastExit)
+		doc.LastExit, doc.Divergence = new(*h.lastExit), h.lastExit.Divergence
 	}
 	if c == nil {
 		if h.started {

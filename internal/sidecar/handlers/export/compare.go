@@ -31,12 +31,15 @@ type compareLine struct {
 
 // report is what a divergence leaves for people.
 type report struct {
-	ChainID          string          `json:"chain_id"`
-	Height           int64           `json:"height"`
-	DetectedAt       time.Time       `json:"detected_at"`
-	ShadowRPC        string          `json:"shadow_rpc"`
-	CanonicalRPC     string          `json:"canonical_rpc"`
-	Differences      []Difference    `json:"differences"`
+	ChainID      string       `json:"chain_id"`
+	Height       int64        `json:"height"`
+	DetectedAt   time.Time    `json:"detected_at"`
+	ShadowRPC    string       `json:"shadow_rpc"`
+	CanonicalRPC string       `json:"canonical_rpc"`
+	Differences  []Difference `json:"differences"`
+	// ShadowSays is the line in which the shadow refuses the canonical block; it has no block of
+	// its own to compare then.
+	ShadowSays       string          `json:"shadow_says,omitempty"`
 	ShadowHeader     rpc.Header      `json:"shadow_header"`
 	CanonicalHeader  rpc.Header      `json:"canonical_header"`
 	ShadowResults    json.RawMessage `json:"shadow_block_results,omitempty"`
@@ -88,7 +91,7 @@ func (j *job) diverged(ctx context.Context, page []compareLine, found *report) e
 		return err
 	}
 	j.divergedAt = found.Height
-	j.divergence = &api.Divergence{Height: found.Height, Layer: first.Layer, Field: first.Field, Report: key}
+	j.divergence = &api.Divergence{Height: found.Height, Layer: first.Layer, Field: first.Field, Report: key, Message: found.ShadowSays}
 	return j.flush(ctx, page)
 }
 
@@ -122,6 +125,9 @@ func (j *job) flushLate(ctx context.Context, page []compareLine) error {
 // compareAt compares one height, waiting until both nodes have it.
 func (j *job) compareAt(ctx context.Context, canonical *rpc.Client, height int64) (*report, error) {
 	mine, err := j.awaitBlock(ctx, j.shadow, height)
+	if refused, ok := errors.AsType[*refusedError](err); ok {
+		return j.reportRefusal(ctx, canonical, height, refused.Divergence), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +171,9 @@ func (j *job) awaitBlock(ctx context.Context, client *rpc.Client, height int64) 
 		block, err := j.askBlock(ctx, client, height)
 		if block != nil || api.DetailOf(err).Terminal {
 			return block, err
+		}
+		if d := j.refusal(client, height, err == nil); d != nil {
+			return nil, &refusedError{d}
 		}
 		if err == nil {
 			asked = time.Now() // it answers, and does not have the block yet

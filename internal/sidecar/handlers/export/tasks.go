@@ -45,6 +45,8 @@ type Tasks struct {
 	// PodName labels the metrics.
 	PodName string
 	Metrics *Metrics
+	// Refused is the block that this node's seid itself refuses; nil when it refuses none.
+	Refused func() *api.Divergence
 	// ExportPage, ComparePage, Poll, Patience and Pause are for tests; 0 means the contract's.
 	ExportPage, ComparePage int64
 	Poll, Patience, Pause   time.Duration
