@@ -44,7 +44,7 @@ const (
 )
 
 // Condition types of a SeiNodeDeployment, besides Ready, Reconciling, Stalled, SpecValid,
-// PlanInProgress and Paused.
+// UpgradeImageMissing, PlanInProgress and Paused.
 const (
 	// ConditionNodesReady says whether all nodes are in sync.
 	ConditionNodesReady = "NodesReady"

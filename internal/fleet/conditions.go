@@ -19,6 +19,7 @@ func (s *report) deriveConditions() {
 	s.rolloutStalled(set)
 	s.rolloutFailed(set)
 	s.resizePending(set)
+	s.upgradeImageMissing(set)
 	s.planInProgress(set)
 	s.ceremonyComplete(set)
 	s.networkingReady(set)

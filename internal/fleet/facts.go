@@ -21,6 +21,8 @@ type Facts struct {
 	upgrade    v1alpha1.UpgradeStatus
 	scheduled  v1alpha1.ScheduledUpgrade
 	applied    v1alpha1.AppliedUpgrade
+	// missing is what the node says of an upgrade whose image it does not know.
+	missing string
 }
 
 // FactsOf reads a node as a pass does.
@@ -28,6 +30,7 @@ func FactsOf(n *v1alpha1.SeiNode) Facts {
 	f := Facts{
 		node:  observe(Child{Name: n.Name}, n, look{current: true, restarted: n.Annotations[rolledAnnotation]}),
 		phase: n.Status.Phase, image: n.Status.CurrentImage, address: n.Status.ConsensusAddress,
+		missing: imageMissing(n),
 	}
 	if u := n.Status.Upgrade; u != nil {
 		f.upgrade, f.scheduled, f.applied = *u, ptr.Deref(u.Scheduled, v1alpha1.ScheduledUpgrade{}), ptr.Deref(u.Applied, v1alpha1.AppliedUpgrade{})

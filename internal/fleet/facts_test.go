@@ -19,7 +19,7 @@ import (
 var (
 	conditionTypes = []string{
 		v1alpha1.ConditionReady, v1alpha1.ConditionInSync, v1alpha1.ConditionStalled, v1alpha1.ConditionReconciling, v1alpha1.ConditionSpecValid,
-		v1alpha1.ConditionSidecarReady, v1alpha1.ConditionPlanInProgress,
+		v1alpha1.ConditionSidecarReady, v1alpha1.ConditionPlanInProgress, v1alpha1.ConditionUpgradeImageMissing,
 	}
 	conditionReasons = []string{
 		v1alpha1.ReasonInSync, v1alpha1.ReasonOutOfDate, v1alpha1.ReasonPodCrashLooping, v1alpha1.ReasonVolumeNotResized, v1alpha1.ReasonConfigRefused,

@@ -180,6 +180,46 @@ func TestUpgrade_ConditionsNameIt(t *testing.T) {
 	}
 }
 
+// A fleet whose nodes know no image for an upgrade says so itself.
+func TestUpgrade_ImageMissing_IsACondition(t *testing.T) {
+	missing := func(s *scene, ordinal int) {
+		condition(s.live(ordinal), v1alpha1.ConditionUpgradeImageMissing, metav1.ConditionTrue, v1alpha1.ReasonNoEntry)
+		conditions.Get(s.live(ordinal).Status.Conditions, v1alpha1.ConditionUpgradeImageMissing).Message = "upgrade v1 is applied and no entry names it"
+	}
+	ahead := "no entry of spec.template.spec.upgrades names upgrade v2 at height 100: add an entry"
+	for name, c := range map[string]struct {
+		change func(*scene)
+		status metav1.ConditionStatus
+		reason string
+		words  string
+	}{
+		"nothing is scheduled":        {func(*scene) {}, metav1.ConditionFalse, v1alpha1.ReasonNothingScheduled, ""},
+		"scheduled, with an entry":    {func(s *scene) { s.upgrade(0, scheduled) }, metav1.ConditionFalse, v1alpha1.ReasonImageKnown, ""},
+		"scheduled, without an entry": {func(s *scene) { s.entries(); s.upgrade(0, scheduled) }, metav1.ConditionTrue, v1alpha1.ReasonNoEntry, ahead},
+		"halted, without an entry": {
+			func(s *scene) { s.entries(); s.upgrade(0, halted); s.upgrade(1, halted); s.upgrade(2, halted) }, metav1.ConditionTrue, v1alpha1.ReasonNoEntry, ahead,
+		},
+		"scheduled, all know it, and one node says so once more": {
+			func(s *scene) { s.entries(); s.upgrade(0, scheduled); missing(s, 0) }, metav1.ConditionTrue, v1alpha1.ReasonNoEntry, ahead,
+		},
+		"the entry has not reached a node yet": {
+			func(s *scene) { s.upgrade(0, scheduled); missing(s, 1) }, metav1.ConditionTrue, v1alpha1.ReasonNoEntry, "rpc-1: upgrade v1 is applied",
+		},
+		"the state of a node is ahead of its image": {func(s *scene) { missing(s, 2) }, metav1.ConditionTrue, v1alpha1.ReasonNoEntry, "rpc-2: upgrade v1 is applied"},
+		"cancelled": {func(s *scene) { s.entries(); s.upgrade(0, upToDate) }, metav1.ConditionFalse, v1alpha1.ReasonNothingScheduled, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"})
+			c.change(s)
+			got := conditions.Get(s.reported(t).Status.Conditions, v1alpha1.ConditionUpgradeImageMissing)
+			if got == nil || got.Status != c.status || got.Reason != c.reason || !strings.HasPrefix(got.Message, c.words) {
+				t.Errorf("UpgradeImageMissing is %+v, want %s %s %q", got, c.status, c.reason, c.words)
+			}
+		})
+	}
+}
+
 func TestUpgrade_Next_IsWhatNodesInSyncTell(t *testing.T) {
 	at := func(name string, height int64) *v1alpha1.UpgradeStatus {
 		return &v1alpha1.UpgradeStatus{State: scheduled, Scheduled: &v1alpha1.ScheduledUpgrade{Name: name, Height: height, Type: v1alpha1.UpgradeMajor}}

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -163,6 +164,10 @@ func TestUpgrade_EntryAddedAfterTheHalt_AllMoveAtOnce(t *testing.T) {
 	c.schedule(false, three...)
 	c.halt(three...)
 	stuck := w.await("rpc", numbers(3, 0, 0))
+	if text := message(stuck, v1alpha1.ConditionUpgradeImageMissing); !is(stuck, v1alpha1.ConditionUpgradeImageMissing, metav1.ConditionTrue, v1alpha1.ReasonNoEntry) ||
+		!strings.Contains(text, "spec.template.spec.upgrades names upgrade v2 at height 100") {
+		t.Errorf("UpgradeImageMissing: %s", text)
+	}
 	if is(stuck, v1alpha1.ConditionRolloutFailed, metav1.ConditionTrue, "") {
 		t.Error("a halt counts as a failure of the template")
 	}
@@ -170,6 +175,9 @@ func TestUpgrade_EntryAddedAfterTheHalt_AllMoveAtOnce(t *testing.T) {
 		s.Spec.Template.Spec.Upgrades = []v1alpha1.ChainUpgrade{{Name: "v2", Image: "seid:b"}}
 	})
 	w.await("rpc", numbers(0, 3, 0))
+	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return is(s, v1alpha1.ConditionUpgradeImageMissing, metav1.ConditionFalse, v1alpha1.ReasonImageKnown)
+	})
 	c.produce(three...)
 	w.await("rpc", runs("seid:b"))
 }
