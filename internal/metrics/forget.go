@@ -11,7 +11,7 @@ import (
 // perObject names the gauges that have series per object of a kind.
 var perObject = map[string][]string{
 	seiv1.KindSeiNode: {NameNodePhase, NameNodeReady, NameSidecarReady, NameKeyReserved, NameResultsDiverged, NameSnapshotsPublished,
-		NameUpgradeHeight, NameUpgradeHalted, NameUpgradeImageMissing, NameUpgradeFailed},
+		NameUpgradeHeight, NameUpgradeEstimated, NameUpgradeHalted, NameUpgradeImageMissing, NameUpgradeFailed},
 	seiv1.KindSeiNodeDeployment: {NameFleetPhase, NameFleetNodes, NameFleetUpgradeNodes, NameFleetStalled, NameFleetRolloutFailed},
 	seiv1.KindSeiNodeTask:       {NameNodeTaskPhase},
 }

@@ -77,6 +77,9 @@ func touchEverything(m *metrics.Metrics, name string) {
 			metav1.Condition{Type: condition, Status: metav1.ConditionFalse, LastTransitionTime: *at(0)})
 	}
 	m.NodeObserved(before, after)
+	ahead := node(name)
+	ahead.Status.Upgrade = &seiv1.UpgradeStatus{State: seiv1.UpgradeScheduled, Scheduled: after.Status.Upgrade.Scheduled}
+	m.UpgradeEstimated(ahead, &start)
 	was, is := fleet(name), fleet(name)
 	was.Status.Phase, was.Status.PhaseTransitionTime = seiv1.DeploymentReady, at(0)
 	is.Status.Phase, is.Status.PhaseTransitionTime = seiv1.DeploymentUpgrading, at(60)

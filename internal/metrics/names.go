@@ -21,6 +21,7 @@ const (
 	NameSnapshotsPublished      = "seinode_snapshots_published"
 	NamePublishedAge            = "seinode_snapshot_published_age_seconds"
 	NameUpgradeHeight           = "seinode_upgrade_height"
+	NameUpgradeEstimated        = "seinode_upgrade_estimated_timestamp_seconds"
 	NameUpgradeHalted           = "seinode_upgrade_halted"
 	NameUpgradeImageMissing     = "seinode_upgrade_image_missing"
 	NameUpgradeFailed           = "seinode_upgrade_failed"
@@ -175,6 +176,10 @@ func ofNodes() []Declaration {
 			Name: NameUpgradeHeight, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help:  "Height of the upgrade that is scheduled on the node's chain, or that the node has stopped for.",
 			Notes: "No series means that none is. `sei_node_height` of the sidecar is how far the node is.",
+		}, {
+			Name: NameUpgradeEstimated, Type: Gauge, Labels: []string{labelNamespace, labelName},
+			Help:  "About when the node's chain gets to the height of the upgrade that is scheduled, by the pace of its last blocks.",
+			Notes: "Renewed every few minutes. No series means that no upgrade is ahead, that the node has stopped for it, or that nobody can tell.",
 		}, {
 			Name: NameUpgradeHalted, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help:  "Whether the node has stopped for an upgrade that is not applied yet (1) or not (0).",

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -112,6 +114,19 @@ func (m *Metrics) nodeUpgrade(node *seiv1.SeiNode) {
 			continue
 		}
 		m.gauges[name].WithLabelValues(node.Namespace, node.Name).Set(flag(on()))
+	}
+}
+
+// UpgradeEstimated tells about when a node's chain gets to its next upgrade. The time is no part of
+// the status: it moves with every block. nil: nobody has told anew.
+func (m *Metrics) UpgradeEstimated(node *seiv1.SeiNode, at *time.Time) {
+	gauge, upgrade := m.gauges[NameUpgradeEstimated], node.Status.Upgrade
+	ahead := upgrade != nil && upgrade.Scheduled != nil && (upgrade.State == seiv1.UpgradeScheduled || upgrade.State == seiv1.UpgradeMovedEarly)
+	switch {
+	case !ahead || node.Spec.Paused:
+		gauge.DeleteLabelValues(node.Namespace, node.Name)
+	case at != nil:
+		gauge.WithLabelValues(node.Namespace, node.Name).Set(float64(at.Unix()))
 	}
 }
 

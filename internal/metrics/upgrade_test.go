@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -45,4 +46,30 @@ func TestNodeUpgrade_HeightAndFlags_FollowTheStatus(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The estimate is there while the upgrade is ahead, and stays when nobody has told anew.
+func TestUpgradeEstimated_WhileTheUpgradeIsAhead(t *testing.T) {
+	m, registry := newMetrics(t)
+	n := node("rpc-0")
+	is := func(state seiv1.UpgradeState, at *time.Time, want ...string) {
+		t.Helper()
+		n.Status.Upgrade = &seiv1.UpgradeStatus{State: state, Scheduled: &seiv1.ScheduledUpgrade{Name: "v7", Height: 100}}
+		m.UpgradeEstimated(n, at)
+		expect(t, registry, metrics.NameUpgradeEstimated, want...)
+	}
+	told := metrics.NameUpgradeEstimated + `{name="rpc-0",namespace="sei"} 1.7723664e+09`
+	is(seiv1.UpgradeScheduled, nil)
+	is(seiv1.UpgradeScheduled, &start, told)
+	is(seiv1.UpgradeScheduled, nil, told)
+	is(seiv1.UpgradeMovedEarly, nil, told)
+	is(seiv1.UpgradeHalted, nil)
+	is(seiv1.UpgradeScheduled, &start, told)
+	n.Spec.Paused = true
+	is(seiv1.UpgradeScheduled, &start)
+	n.Spec.Paused = false
+	is(seiv1.UpgradeScheduled, &start, told)
+	n.Status.Upgrade = nil
+	m.UpgradeEstimated(n, &start)
+	expect(t, registry, metrics.NameUpgradeEstimated)
 }

@@ -22,5 +22,10 @@ func withoutFigures(document *api.Node) api.Node {
 		still.Height = 0
 		bare.ResultExport = &still
 	}
+	if upgrades := bare.Upgrades; upgrades != nil {
+		still := *upgrades
+		still.EstimatedTime = nil
+		bare.Upgrades = &still
+	}
 	return bare
 }

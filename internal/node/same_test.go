@@ -13,7 +13,7 @@ import (
 
 // figures are the fields of the document that no decision and no report looks at.
 var figures = []string{
-	"Sync.Height", "Sync.Lag", "Sync.Peers", "Sync.BlockTime", "Sync.Progress", "Snapshots", "Disk", "ResultExport.Height",
+	"Sync.Height", "Sync.Lag", "Sync.Peers", "Sync.BlockTime", "Sync.Progress", "Snapshots", "Disk", "ResultExport.Height", "Upgrades.EstimatedTime",
 }
 
 func isFigure(path string) bool {

@@ -42,6 +42,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 		r.unwritten.forget(client.ObjectKeyFromObject(s.node))
 	}
 	r.Metrics.NodeObserved(s.before, derived)
+	r.Metrics.UpgradeEstimated(derived, s.upgradeEstimated())
 	r.Metrics.TasksCalled(v1alpha1.KindSeiNode, s.progress)
 	if result == statuspatch.Changed {
 		r.Events.Emit(ctx, s.node, events.ForNode(s.stored, s.node)...)

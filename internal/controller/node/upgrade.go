@@ -1,6 +1,8 @@
 package node
 
 import (
+	"time"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/operation"
@@ -33,4 +35,12 @@ func (s *scope) upgradeHold() string {
 	s.snapshotDecision = domain.DecideSnapshot(s.volumeSnapshot, s.input.Platform.VolumeSnapshots.Timeout.Duration, s.now)
 	s.comeBackIn(s.snapshotDecision.RecheckAfter)
 	return s.snapshotDecision.Hold
+}
+
+// upgradeEstimated is about when the chain gets to the upgrade that is ahead; nil when nobody has told.
+func (s *scope) upgradeEstimated() *time.Time {
+	if s.document == nil || s.document.Upgrades == nil {
+		return nil
+	}
+	return s.document.Upgrades.EstimatedTime
 }

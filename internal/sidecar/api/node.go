@@ -209,6 +209,9 @@ type Upgrades struct {
 	Needed *Upgrade `json:"needed,omitempty"`
 	// Refusal is how the binary of this pod has refused the state; nil when it has not.
 	Refusal *UpgradeRefusal `json:"refusal,omitempty"`
+	// EstimatedTime is about when the chain gets to the height of the upgrade that is planned, by
+	// the pace of its last blocks; nil when nobody can tell. It changes all the time.
+	EstimatedTime *time.Time `json:"estimatedTime,omitempty"`
 }
 
 // AppliedUpgrade is an upgrade that is applied.

@@ -3,6 +3,7 @@ package look
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/sei-operator/sei-operator/internal/seid/rpc"
 	"github.com/sei-operator/sei-operator/internal/seid/upgrade"
@@ -51,6 +52,8 @@ type chainUpgrades struct {
 	asked   bool
 	// height of the node before it was asked.
 	height int64
+	// due is about when the chain gets to the height of the plan; nil when nobody can tell.
+	due *time.Time
 }
 
 // askUpgrades asks the chain's state for the upgrade that is planned and those that are applied.
@@ -65,7 +68,7 @@ func askUpgrades(ctx context.Context, node *rpc.Client) (*chainUpgrades, error) 
 	}
 	told := &chainUpgrades{applied: []api.AppliedUpgrade{}}
 	if plan != nil {
-		told.plan = upgradeOf(*plan)
+		told.plan, told.due = upgradeOf(*plan), estimate(ctx, node, plan.Height)
 	}
 	// Asked second: an upgrade that is applied in between is rather seen twice than not at all. A
 	// node that cannot answer this one has told its plan all the same.

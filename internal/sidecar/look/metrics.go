@@ -21,6 +21,7 @@ const (
 	MetricHome           = "sei_node_home_bytes"
 	MetricSnapshotHeight = "sei_node_snapshot_height"
 	MetricUpgradeHeight  = "sei_node_upgrade_height"
+	MetricUpgradeTime    = "sei_node_upgrade_estimated_timestamp_seconds"
 	MetricStarts         = "sei_node_seid_starts_total"
 	// Those of a node that publishes its snapshots.
 	MetricPublishedHeight = "sei_node_published_height"
@@ -31,7 +32,7 @@ const (
 func MetricNames() []string {
 	return []string{
 		MetricHeight, MetricLag, MetricPeers, MetricBlockAge, MetricSyncState, MetricSyncStalled, MetricDiskSize, MetricDiskFree,
-		MetricHome, MetricSnapshotHeight, MetricUpgradeHeight, MetricStarts, MetricPublishedHeight, MetricPublishedTime,
+		MetricHome, MetricSnapshotHeight, MetricUpgradeHeight, MetricUpgradeTime, MetricStarts, MetricPublishedHeight, MetricPublishedTime,
 	}
 }
 
@@ -59,6 +60,7 @@ var (
 	descHome      = desc(MetricHome, "What the home takes on its file system, measured every few minutes.")
 	descSnapshot  = desc(MetricSnapshotHeight, "Height of the newest finished state-sync snapshot.")
 	descUpgrade   = desc(MetricUpgradeHeight, "Height of the upgrade that is planned, or that the node has stopped for.", "name")
+	descUpgradeAt = desc(MetricUpgradeTime, "About when the chain gets to the height of the upgrade that is planned, by the pace of its last blocks.", "name")
 	descPublished = desc(MetricPublishedHeight, "Height of the newest snapshot of the node that is in the bucket.")
 	descPublishAt = desc(MetricPublishedTime, "When the newest snapshot of the node was seen to be in the bucket.")
 	descStarts    = desc(MetricStarts, "Starts of seid since the volume was made.")
@@ -68,7 +70,7 @@ var (
 func (l *Look) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descHeight, descLag, descPeers, descBlockAge, descSyncState, descStalled, descDiskSize, descDiskFree, descHome, descSnapshot,
-		descUpgrade, descStarts, descPublished, descPublishAt,
+		descUpgrade, descUpgradeAt, descStarts, descPublished, descPublishAt,
 	} {
 		out <- d
 	}
@@ -110,6 +112,9 @@ func (l *Look) Collect(out chan<- prometheus.Metric) {
 	}
 	if doc.Upgrade != nil {
 		gauge(descUpgrade, float64(doc.Upgrade.Height), doc.Upgrade.Name)
+		if at := doc.Upgrades.EstimatedTime; at != nil {
+			gauge(descUpgradeAt, float64(at.Unix()), doc.Upgrade.Name)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -47,6 +48,8 @@ type fakeSeid struct {
 	// threshold is the lag above which the node calls itself behind.
 	threshold int64
 	open      map[int]bool
+	// blocks answers for a block; nil: the node has none to tell of.
+	blocks func(height int64) string
 	// held keeps answers back until it is closed.
 	held chan struct{}
 }
@@ -102,6 +105,16 @@ func newSeid(t *testing.T) *fakeSeid {
 			_, _ = w.Write([]byte(answer()))
 		})
 	}
+	mux.HandleFunc("GET /block", func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		height, err := strconv.ParseInt(r.URL.Query().Get("height"), 10, 64)
+		if err != nil || s.blocks == nil {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write([]byte(s.blocks(height)))
+	})
 	s.calls["POST /"] = &atomic.Int64{}
 	mux.HandleFunc("POST /", s.query)
 	srv := httptest.NewServer(mux)

@@ -37,6 +37,9 @@ func (l *Look) upgrades(ctx context.Context, doc *api.Node) {
 	doc.Upgrades = &api.Upgrades{
 		Known: record != nil, Applied: applied(record, doc.Seid.LastExit), Needed: needed(record, told, note, doc.Seid.LastExit), Refusal: l.refusal(*doc),
 	}
+	if told != nil && doc.Upgrade == told.plan {
+		doc.Upgrades.EstimatedTime = told.due
+	}
 }
 
 // recorded is what the volume remembers; nil when nothing.
