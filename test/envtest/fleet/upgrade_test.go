@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -137,7 +138,7 @@ func TestUpgrade_ChainHalts_AllNodesMoveTogether(t *testing.T) {
 	}
 }
 
-// A node that is down while the others take the upgrade is waited for, and takes it when it gets there.
+// U2: a node that is down while the others take the upgrade is waited for, and takes it when it gets there.
 func TestUpgrade_OneStopsLate_IsNotForgotten(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(withEntry())
@@ -156,7 +157,7 @@ func TestUpgrade_OneStopsLate_IsNotForgotten(t *testing.T) {
 	w.await("rpc", runs("seid:b"))
 }
 
-// Nodes that stand at the halt without an image all move when an entry is added.
+// U3: nodes that stand at the halt without an image all move when an entry is added.
 func TestUpgrade_EntryAddedAfterTheHalt_AllMoveAtOnce(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 3))
@@ -230,4 +231,34 @@ func TestUpgrade_PatchOfTheEntryInForce_GoesByARollout(t *testing.T) {
 	})
 	w.await("rpc", runs("seid:b2"))
 	watch.require(t, 1)
+}
+
+// U5: an entry is taken out of the template after the chain has applied it. Every node needs its
+// image: the API server refuses it for the first, no other is asked, and nothing restarts.
+func TestU5_EntryInForceRemovedFromTheTemplate_IsRefusedAndNothingMoves(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(withEntry())
+	c := w.followUpgrade("rpc", 3)
+	c.schedule(false, three...)
+	c.halt(three...)
+	w.await("rpc", numbers(0, 3, 0))
+	c.produce(three...)
+	w.await("rpc", runs("seid:b"))
+	pods := w.pods("rpc", 3)
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Template.Spec.Upgrades = nil })
+	w.await("rpc", rolloutFailed("rpc-0", "an entry of spec.upgrades that is in force cannot be removed"))
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
+		s.Spec.Template.Spec.Upgrades = []v1alpha1.ChainUpgrade{{Name: "v2", Image: "seid:b"}}
+	})
+	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return runs("seid:b")(s) && is(s, v1alpha1.ConditionRolloutFailed, metav1.ConditionFalse, "")
+	})
+	if diff := cmp.Diff(pods, w.pods("rpc", 3)); diff != "" {
+		t.Errorf("pods were replaced (-before +after):\n%s", diff)
+	}
+	for _, name := range three {
+		if n := w.Node(name); len(n.Spec.Upgrades) != 1 {
+			t.Errorf("%s has lost its entry", name)
+		}
+	}
 }

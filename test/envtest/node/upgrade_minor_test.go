@@ -23,7 +23,7 @@ func TestUpgrade_Minor_LoneNodeTakesItAtOnce(t *testing.T) {
 	w.requireImages("n", "seid:a", "seid:v7")
 }
 
-// A cancelled plan moves nobody back.
+// U4: a cancelled plan moves nobody back.
 func TestUpgrade_Minor_CancelledAfterTheMove_Stays(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(w.upgradable("n"))

@@ -8,6 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
+// U1.
 func TestUpgrade_OperatorIsAwayAtTheHalt_MovesWhenItIsBack(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(w.upgradable("n"))
@@ -20,7 +21,7 @@ func TestUpgrade_OperatorIsAwayAtTheHalt_MovesWhenItIsBack(t *testing.T) {
 	w.requireImages("n", "seid:a", "seid:v7")
 }
 
-// An operator that is killed in the middle of the move goes on where it was.
+// U1: an operator that is killed in the middle of the move goes on where it was.
 func TestUpgrade_OperatorRestartedDuringTheMove_GoesOn(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(w.upgradable("n"))

@@ -161,6 +161,7 @@ func TestUpgrade_Major_StatusWritesAreFew(t *testing.T) {
 	}
 }
 
+// U3.
 func TestUpgrade_WithoutAnEntry_IsToldAheadAndGoesOnWhenItIsAdded(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.handlers()
@@ -185,6 +186,7 @@ func TestUpgrade_WithoutAnEntry_IsToldAheadAndGoesOnWhenItIsAdded(t *testing.T) 
 	w.requireImages("n", "seid:a", "seid:v7")
 }
 
+// U3.
 func TestUpgrade_EntryAddedAhead_ClearsTheCondition(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.handlers()
@@ -200,7 +202,7 @@ func TestUpgrade_EntryAddedAhead_ClearsTheCondition(t *testing.T) {
 	w.requireImages("n", "seid:a")
 }
 
-// The image of the entry lacks the handler: told with seid's line, no way back and forth, and well
+// U6: the image of the entry lacks the handler: told with seid's line, no way back and forth, and well
 // again with another image.
 func TestUpgrade_WrongImage_FailsAndRecovers(t *testing.T) {
 	w := newOperatedWorld(t)
@@ -253,6 +255,7 @@ func TestUpgrade_ImageThatIsTooNew_IsNamed(t *testing.T) {
 	})
 }
 
+// U4.
 func TestUpgrade_Cancelled_ConditionsClear(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(w.upgradable("n"))
@@ -326,7 +329,7 @@ func TestUpgrade_Validator_KeepsItsReservation(t *testing.T) {
 	}
 }
 
-// The image of the entry in force can be edited, as spec.image could; the entry cannot be removed.
+// U5: the image of the entry in force can be edited, as spec.image could; the entry cannot be removed.
 func TestUpgrade_EntryInForce_IsEditedAndNotRemoved(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(w.upgradable("n"))
