@@ -6,11 +6,11 @@ package conditions
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/internal/text"
 )
 
 // MaxMessage is the longest message that is kept, in bytes. The API server
@@ -71,7 +71,7 @@ func Set(list *[]metav1.Condition, generation int64, now time.Time,
 		ObservedGeneration: generation,
 		LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
 		Reason:             reason,
-		Message:            shorten(message),
+		Message:            text.Shorten(message, MaxMessage),
 	}
 	at := slices.IndexFunc(*list, func(c metav1.Condition) bool { return c.Type == conditionType })
 	if at < 0 {
@@ -113,17 +113,3 @@ func Is(list []metav1.Condition, conditionType string, status metav1.ConditionSt
 func byType(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) }
 
 func sortByType(list []metav1.Condition) { slices.SortStableFunc(list, byType) }
-
-// shorten cuts a message at MaxMessage without splitting a character.
-func shorten(message string) string {
-	message = strings.ToValidUTF8(message, "\uFFFD")
-	const mark = "..."
-	if len(message) <= MaxMessage {
-		return message
-	}
-	end := MaxMessage - len(mark)
-	for !utf8.RuneStart(message[end]) {
-		end--
-	}
-	return message[:end] + mark
-}

@@ -3,12 +3,12 @@ package events
 import (
 	"context"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	k8sevents "k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/sei-operator/sei-operator/internal/text"
 )
 
 // maxNote is the longest note the API server takes, in bytes.
@@ -56,21 +56,7 @@ func (r *Recorder) Emit(ctx context.Context, object runtime.Object, list ...Even
 		if !ok { // the catalogue's test sees to it that this cannot happen
 			entry = Entry{Reason: event.Reason, Type: warning, Action: string(event.Reason)}
 		}
-		r.sink.Eventf(object, event.Related, entry.Type, string(entry.Reason), entry.Action, "%s", shorten(event.Note))
+		r.sink.Eventf(object, event.Related, entry.Type, string(entry.Reason), entry.Action, "%s", text.Shorten(event.Note, maxNote))
 		log.FromContext(ctx).Info(event.Note, "event", event.Reason)
 	}
-}
-
-// shorten cuts a note to what the API server takes, between characters.
-func shorten(note string) string {
-	note = strings.ToValidUTF8(note, "\uFFFD")
-	if len(note) <= maxNote {
-		return note
-	}
-	const mark = "..."
-	end := maxNote - len(mark)
-	for !utf8.RuneStart(note[end]) {
-		end--
-	}
-	return note[:end] + mark
 }

@@ -12,11 +12,16 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/text"
 )
 
 const (
 	firstBackoff = 5 * time.Second
 	lastBackoff  = 30 * time.Second
+
+	// maxWords is the longest message or error that a plan keeps, in bytes. Plans are part of a
+	// status, and what a sidecar says must not fill that up.
+	maxWords = 2048
 )
 
 // Executor runs plans forward. It holds no state of any plan.
@@ -140,7 +145,7 @@ func (x *Executor[E]) settle(p *v1alpha1.TaskPlan, index int, o Outcome) time.Du
 	case done:
 		task.Status = v1alpha1.TaskComplete
 		task.CompletedAt = seconds(x.Clock.Now())
-		task.Message, task.Error = o.Message, ""
+		task.Message, task.Error = text.Shorten(o.Message, maxWords), ""
 		return 0
 	case wait:
 		if o.untimed {
@@ -150,7 +155,7 @@ func (x *Executor[E]) settle(p *v1alpha1.TaskPlan, index int, o Outcome) time.Du
 			x.fail(p, index, Terminal(o.Reason, overdueError(task, o.Message)))
 			return 0
 		}
-		task.Message = o.Message
+		task.Message = text.Shorten(o.Message, maxWords)
 		return x.untilDeadline(task, o.After)
 	case retry:
 		if task.RetryCount >= task.MaxRetries {
@@ -177,7 +182,7 @@ func (x *Executor[E]) retry(p *v1alpha1.TaskPlan, index int, err error) time.Dur
 	task.Status = v1alpha1.TaskPending
 	task.SubmittedAt = nil
 	task.RetryAt = seconds(x.Clock.Now().Add(after))
-	task.Error = err.Error()
+	task.Error = text.Shorten(err.Error(), maxWords)
 	task.Message = ""
 	return after
 }
@@ -186,7 +191,7 @@ func (x *Executor[E]) fail(p *v1alpha1.TaskPlan, index int, o Outcome) {
 	task := &p.Tasks[index]
 	task.Status = v1alpha1.TaskFailed
 	task.CompletedAt = seconds(x.Clock.Now())
-	task.Error = o.Err.Error()
+	task.Error = text.Shorten(o.Err.Error(), maxWords)
 	task.Message = ""
 	at := int32(index)
 	p.Phase = v1alpha1.PlanFailed

@@ -283,3 +283,24 @@ func TestSummarize_KeepsTheFailure(t *testing.T) {
 		t.Errorf("summary %+v", s)
 	}
 }
+
+// What a sidecar says must not fill up a status.
+func TestAdvance_LongWords_AreCut(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	for name, outcome := range map[string]plan.Outcome{
+		"done": plan.Done(long), "wait": plan.Wait("Pod", long, time.Second), "retry": plan.Retry(errors.New(long)),
+		"terminal": plan.Terminal("Bad", errors.New(long)),
+	} {
+		r := newRig(t, map[string][]plan.Outcome{"a": {outcome}}, "a")
+		r.plan = plan.New(plan.Spec{Reason: "Test", Message: long, Tasks: []string{"a"}}, start)
+		r.advance(t)
+		task := r.plan.Tasks[0]
+		words := []string{r.plan.Message, task.Message, task.Error}
+		if r.plan.FailedTaskDetail != nil {
+			words = append(words, r.plan.FailedTaskDetail.Error)
+		}
+		if kept := strings.Join(words, ""); len(kept) > 3*2048 || len(kept) < 2*2048 {
+			t.Errorf("%s: %d bytes are kept", name, len(kept))
+		}
+	}
+}

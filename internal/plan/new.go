@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/text"
 )
 
 // taskNamespace makes task ids deterministic: a restarted operator finds the
@@ -37,7 +38,7 @@ func New(spec Spec, now time.Time) *v1alpha1.TaskPlan {
 		ID:        cmp.Or(spec.ID, uuid.NewString()),
 		Phase:     v1alpha1.PlanActive,
 		Reason:    spec.Reason,
-		Message:   spec.Message,
+		Message:   text.Shorten(spec.Message, maxWords),
 		Target:    &target,
 		StartedAt: &started,
 		Tasks:     make([]v1alpha1.PlannedTask, 0, len(spec.Tasks)),
