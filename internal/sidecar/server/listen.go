@@ -27,7 +27,7 @@ const (
 func Serve(ctx context.Context, l net.Listener, handler http.Handler, log *slog.Logger, grace time.Duration) error {
 	srv := newHTTPServer(handler, log)
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(l) }()
+	go func() { failed <- srv.Serve(newLimited(l)) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
