@@ -116,6 +116,9 @@ const (
 	ReasonSidecarNotReady    = "NotReady"
 	ReasonSidecarUnreachable = "Unreachable"
 	ReasonGateHeld           = "Held"
+	// ReasonSharedAudience: the gate is open, and the sidecar accepts a token that opens other nodes
+	// too: its pod is from an older operator, or its image is older.
+	ReasonSharedAudience = "SharedAudience"
 )
 
 // ReasonNotApplicable is the reason of a condition whose subject the spec does

@@ -48,7 +48,10 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	flags.BoolVar(&m.LeaderElection, "leader-elect", true, "let one of several replicas work")
 	flags.DurationVar(&m.ShutdownTimeout, "shutdown-timeout", manager.DefaultShutdownTimeout, "how long reconciles may take to end after a signal")
 	flags.StringVar(&m.SidecarTokenFile, "sidecar-token-file", manager.DefaultTokenFile,
-		"projected service-account token of audience sei-sidecar; empty to show none, which sidecars refuse")
+		"projected service-account token of audience sei-sidecar: names the account that tokens for sidecars are asked for; "+
+			"empty to show none, which sidecars refuse")
+	flags.BoolVar(&m.AllowSharedAudience, "allow-shared-sidecar-audience", true,
+		"call sidecars of older pods, which all accept one token; without it their nodes wait until their pods are replaced")
 	flags.StringSliceVar(&m.SidecarSubjects, "sidecar-subject", nil,
 		"further token subject that sidecars shall accept, for example system:serviceaccount:ops:oncall")
 	flags.BoolVar(&m.EC2, "ec2-peers", false,

@@ -39,7 +39,7 @@ func TestParse_NoFlags_IsSafeByDefault(t *testing.T) {
 	}
 	want := manager.Config{
 		Namespace: "ops", Concurrency: 10, MetricsAddress: ":8443", ProbeAddress: ":8081", LeaderElection: true,
-		ShutdownTimeout: 30 * time.Second, SidecarTokenFile: "/var/run/secrets/sei-sidecar/token",
+		ShutdownTimeout: 30 * time.Second, SidecarTokenFile: "/var/run/secrets/sei-sidecar/token", AllowSharedAudience: true,
 	}
 	if diff := cmp.Diff(want, got.manager); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)

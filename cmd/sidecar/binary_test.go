@@ -170,9 +170,12 @@ func TestGate_CommandThatDoesNotExist_Is127(t *testing.T) {
 	}
 }
 
-// The real binary in its default mode: tokens of the cluster's own issuer open
-// it, others do not, and it knows whom it serves.
-func TestServe_KubernetesTokens(t *testing.T) {
+const operator = "system:serviceaccount:sei-system:sei-operator"
+
+// startInPod starts the real binary in its default mode, as in a pod of node-0, and gives the key of its
+// cluster.
+func startInPod(t *testing.T, environment ...string) (*crashtest.Sidecar, *rsa.PrivateKey) {
+	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -184,41 +187,61 @@ func TestServe_KubernetesTokens(t *testing.T) {
 	if err := errors.Join(os.WriteFile(ca, block, 0o600), os.WriteFile(podToken, []byte("pod"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	s := crashtest.Start(t, t.TempDir(), "SEI_SIDECAR_AUTHN_MODE=kubernetes", "SEI_SIDECAR_BIND_ADDRESS=127.0.0.1",
+	environment = append(environment, "SEI_SIDECAR_AUTHN_MODE=kubernetes", "SEI_SIDECAR_BIND_ADDRESS=127.0.0.1",
 		"SEI_SIDECAR_APISERVER_URL="+apiServer.URL, "SEI_SIDECAR_APISERVER_CA_FILE="+ca, "SEI_SIDECAR_APISERVER_TOKEN_FILE="+podToken,
-		"SEI_SIDECAR_ALLOWED_SUBJECTS=system:serviceaccount:sei-system:sei-operator",
-		"SEI_NODE_NAMESPACE=chain", "SEI_NODE_NAME=node-0", "SEI_POD_UID=7d2c")
-	call := func(subject, node string) error {
-		pool := client.NewPool(client.Options{Tokens: token(sign(t, key, subject))})
-		defer pool.CloseIdle()
-		_, err := pool.Sidecar(client.Target{Address: strings.TrimPrefix(s.URL(), "http://"), Node: node, PodUID: "7d2c"}).
-			Submit(t.Context(), api.TaskRequest{Type: api.MarkReady})
-		return err
-	}
-	operator := "system:serviceaccount:sei-system:sei-operator"
-	if err := call(operator, "chain/node-0"); err != nil {
-		t.Errorf("the operator: %v", err)
-	}
-	if err := call(operator, "chain/node-1"); !errors.Is(err, client.ErrWrongNode) {
-		t.Errorf("another node: %v", err)
-	}
-	if err := call("system:serviceaccount:default:default", "chain/node-0"); !errors.Is(err, client.ErrUnauthorized) {
-		t.Errorf("another caller: %v", err)
-	}
-	if _, err := s.Client().List(t.Context()); !errors.Is(err, client.ErrUnauthorized) {
-		t.Errorf("without a token: %v", err)
-	}
-	if _, err := s.Client().Health(t.Context()); err != nil {
-		t.Errorf("probes need no token: %v", err)
-	}
-	if !strings.Contains(s.Log(), `"caller":"`+operator+`"`) {
-		t.Error("the caller is not logged")
+		"SEI_SIDECAR_ALLOWED_SUBJECTS="+operator, "SEI_NODE_NAMESPACE=chain", "SEI_NODE_NAME=node-0", "SEI_POD_UID=7d2c")
+	return crashtest.Start(t, t.TempDir(), environment...), key
+}
+
+// Tokens of the cluster's own issuer open it, others do not, and it knows whom it serves. A pod that
+// does not tell the UID of its node is one of an older operator, which has the shared token only.
+func TestServe_KubernetesTokens(t *testing.T) {
+	for name, c := range map[string]struct {
+		environment      []string
+		audience, closed string
+	}{
+		"its node's":                 {[]string{"SEI_NODE_UID=u-0"}, "sei-sidecar/chain/node-0/u-0", "sei-sidecar"},
+		"a pod of an older operator": {nil, "sei-sidecar", "sei-sidecar/chain/node-0/u-0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, key := startInPod(t, c.environment...)
+			call := func(subject, audience, node string) error {
+				pool := client.NewPool(client.Options{Tokens: token(sign(t, key, subject, audience, time.Hour))})
+				defer pool.CloseIdle()
+				_, err := pool.Sidecar(client.Target{Address: strings.TrimPrefix(s.URL(), "http://"), Node: node, PodUID: "7d2c"}).
+					Submit(t.Context(), api.TaskRequest{Type: api.MarkReady})
+				return err
+			}
+			if err := call(operator, c.audience, "chain/node-0"); err != nil {
+				t.Errorf("the operator: %v", err)
+			}
+			if err := call(operator, c.closed, "chain/node-0"); !errors.Is(err, client.ErrUnauthorized) {
+				t.Errorf("a token for %s: %v", c.closed, err)
+			}
+			if err := call(operator, c.audience, "chain/node-1"); !errors.Is(err, client.ErrWrongNode) {
+				t.Errorf("another node: %v", err)
+			}
+			if err := call("system:serviceaccount:default:default", c.audience, "chain/node-0"); !errors.Is(err, client.ErrUnauthorized) {
+				t.Errorf("another caller: %v", err)
+			}
+			if _, err := s.Client().List(t.Context()); !errors.Is(err, client.ErrUnauthorized) {
+				t.Errorf("without a token: %v", err)
+			}
+			if _, err := s.Client().Health(t.Context()); err != nil {
+				t.Errorf("probes need no token: %v", err)
+			}
+			if !strings.Contains(s.Log(), `"caller":"`+operator+`"`) {
+				t.Error("the caller is not logged")
+			}
+		})
 	}
 }
 
 type token string
 
-func (s token) Token(context.Context) (string, error) { return string(s), nil }
+func (s token) Token(context.Context, string) (string, error) { return string(s), nil }
+
+func (token) Refused(string, string) {}
 
 func issuer(t *testing.T, key *rsa.PrivateKey) *httptest.Server {
 	t.Helper()
@@ -235,15 +258,15 @@ func issuer(t *testing.T, key *rsa.PrivateKey) *httptest.Server {
 	return srv
 }
 
-func sign(t *testing.T, key *rsa.PrivateKey, subject string) string {
+func sign(t *testing.T, key *rsa.PrivateKey, subject, audience string, valid time.Duration) string {
 	t.Helper()
 	s, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: key}, (&jose.SignerOptions{}).WithHeader("kid", "k"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	raw, err := jwt.Signed(s).Claims(jwt.Claims{
-		Issuer: "https://issuer.example", Subject: subject, Audience: jwt.Audience{api.TokenAudience},
-		Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour)),
+		Issuer: "https://issuer.example", Subject: subject, Audience: jwt.Audience{audience},
+		Expiry: jwt.NewNumericDate(time.Now().Add(valid)),
 	}).Serialize()
 	if err != nil {
 		t.Fatal(err)

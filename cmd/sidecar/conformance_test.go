@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/conformance"
 	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
@@ -34,5 +35,28 @@ func TestConformance_RealBinaryBehindAProxy(t *testing.T) {
 		Failing:   conformance.Task{Type: "config-validate", Params: `{}`},
 		Endless:   conformance.Task{Type: "await-condition", Params: `{"condition":"height","targetHeight":1000000000}`},
 		Protected: true, Identified: true,
+	})
+}
+
+// The token of one node is of no use on another, nor is one that all older sidecars accept.
+func TestConformance_RealBinaryInAPod(t *testing.T) {
+	s, key := startInPod(t, "SEI_NODE_UID=u-0")
+	header := func(subject, audience string, valid time.Duration) http.Header {
+		return http.Header{"Authorization": {"Bearer " + sign(t, key, subject, audience, valid)}}
+	}
+	own := "sei-sidecar/chain/node-0/u-0"
+	conformance.Run(t, conformance.Target{
+		URL: s.URL(), TaskTypes: contractTypes, Header: header(operator, own, time.Hour),
+		Failing:   conformance.Task{Type: "config-validate", Params: `{}`},
+		Endless:   conformance.Task{Type: "await-condition", Params: `{"condition":"height","targetHeight":1000000000}`},
+		Protected: true, Identified: true,
+		Foreign: map[string]http.Header{
+			"a node of another name":         header(operator, "sei-sidecar/chain/node-1/u-1", time.Hour),
+			"a node of another namespace":    header(operator, "sei-sidecar/other/node-0/u-0", time.Hour),
+			"a node of the same name before": header(operator, "sei-sidecar/chain/node-0/u-9", time.Hour),
+			"all older sidecars":             header(operator, "sei-sidecar", time.Hour),
+			"the API server":                 header(operator, "https://kubernetes.default.svc", time.Hour),
+			"somebody in the past":           header(operator, own, -time.Minute),
+		},
 	})
 }

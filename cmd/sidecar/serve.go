@@ -150,5 +150,5 @@ func authenticator(ctx context.Context, s settings) auth.Authenticator {
 	keys := &auth.Cluster{Server: s.APIServer, TokenFile: s.APIToken, CAFile: s.APICA, Clock: clock.RealClock{}}
 	// Asked for ahead of the first caller, who then need not wait.
 	go func() { _, _, _ = keys.Lookup(ctx, "") }()
-	return &auth.Kubernetes{Keys: keys, Audience: api.TokenAudience, Subjects: s.Subjects, Clock: clock.RealClock{}}
+	return &auth.Kubernetes{Keys: keys, Audience: s.Audience, Subjects: s.Subjects, Clock: clock.RealClock{}}
 }

@@ -37,6 +37,7 @@ const (
 	envAPICA           = "SEI_SIDECAR_APISERVER_CA_FILE"
 	envNodeNamespace   = "SEI_NODE_NAMESPACE"
 	envNodeName        = "SEI_NODE_NAME"
+	envNodeUID         = "SEI_NODE_UID"
 	envPodUID          = "SEI_POD_UID"
 	envTemplateHash    = "SEI_POD_TEMPLATE_HASH"
 	envKeyringBackend  = "SEI_KEYRING_BACKEND"
@@ -70,8 +71,10 @@ type settings struct {
 	UploadInterval time.Duration
 	UploadTimeout  time.Duration
 
-	AuthMode  string
-	Subjects  []string
+	AuthMode string
+	Subjects []string
+	// Audience is that of the tokens that open this sidecar.
+	Audience  string
 	APIServer string
 	APIToken  string
 	APICA     string
@@ -208,9 +211,13 @@ func (s *settings) readKubernetes(env *environment) {
 		}
 		s.Subjects = append(s.Subjects, subject)
 	}
-	env.required(envNodeNamespace, why)
-	env.required(envNodeName, why)
+	namespace, name := env.required(envNodeNamespace, why), env.required(envNodeName, why)
 	env.required(envPodUID, why)
+	// A pod of an older operator does not tell the UID, and that operator knows no other audience.
+	s.Audience = api.TokenAudience
+	if uid := env.get(envNodeUID); uid != "" {
+		s.Audience = api.NodeAudience(namespace, name, uid)
+	}
 	s.APIServer = cmp.Or(env.get(envAPIServer), auth.DefaultAPIServer)
 	s.APIToken = cmp.Or(env.get(envAPIToken), auth.DefaultTokenFile)
 	s.APICA = cmp.Or(env.get(envAPICA), auth.DefaultCAFile)

@@ -47,7 +47,7 @@ func TestReadSettings_InAPod_AsksForTokens(t *testing.T) {
 	got, err := readSettings(lookupIn(inPod(map[string]string{
 		"SEI_GENESIS_BUCKET": "genesis", "SEI_GENESIS_REGION": "eu-central-1", "SEI_SNAPSHOT_BUCKET_URL": "gs://snapshots",
 		"SEI_SNAPSHOT_UPLOAD_TIMEOUT": "90m", "SEI_KEYRING_BACKEND": "file", "SEI_KEYRING_PASSPHRASE": "hush", "SEI_KEYRING_DIR": "/sei",
-		"SEI_SIDECAR_ALLOWED_SUBJECTS": "system:serviceaccount:a:b, system:serviceaccount:c:d,",
+		"SEI_SIDECAR_ALLOWED_SUBJECTS": "system:serviceaccount:a:b, system:serviceaccount:c:d,", "SEI_NODE_UID": "u-0",
 	})), "/sei", 7777)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestReadSettings_InAPod_AsksForTokens(t *testing.T) {
 		Home: "/sei", ChainID: "test-1", Seid: "seid", Listen: ":7777", AuthMode: "kubernetes",
 		GenesisBucket: "s3://genesis?region=eu-central-1", SnapshotBucket: "gs://snapshots",
 		UploadInterval: 168 * time.Hour, UploadTimeout: 90 * time.Minute,
-		Subjects:  []string{"system:serviceaccount:a:b", "system:serviceaccount:c:d"},
+		Subjects: []string{"system:serviceaccount:a:b", "system:serviceaccount:c:d"}, Audience: "sei-sidecar/chain/node-0/u-0",
 		APIServer: "https://kubernetes.default.svc", APIToken: "/var/run/secrets/kubernetes.io/serviceaccount/token",
 		APICA: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt", Node: "chain/node-0", PodUID: "7d2c",
 		KeyringBackend: "file", KeyringDir: "/sei", KeyringPassphrase: "hush",

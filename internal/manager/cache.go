@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 // cacheOptions keep the memory to what the controllers need: in a shared cluster
@@ -69,25 +70,31 @@ func having(label string) (labels.Selector, error) {
 
 func untouched(obj any) (any, error) { return obj, nil }
 
-// leanPod keeps of a pod's spec what is looked at: where it runs and its images. The
+// leanPod keeps of a pod's spec what is looked at: where it runs, its images, and the node that its
+// sidecar serves. The
 // rest is most of what a pod takes in memory. Nobody writes a pod back; its labels are kept, and
 // may be patched.
 func leanPod(obj any) (any, error) {
 	if pod, ok := obj.(*corev1.Pod); ok {
 		pod.ManagedFields = nil
 		pod.Spec = corev1.PodSpec{
-			NodeName: pod.Spec.NodeName, InitContainers: images(pod.Spec.InitContainers), Containers: images(pod.Spec.Containers),
+			NodeName: pod.Spec.NodeName, InitContainers: lean(pod.Spec.InitContainers), Containers: lean(pod.Spec.Containers),
 		}
 	}
 	return obj, nil
 }
 
-func images(containers []corev1.Container) []corev1.Container {
-	lean := make([]corev1.Container, len(containers))
+func lean(containers []corev1.Container) []corev1.Container {
+	kept := make([]corev1.Container, len(containers))
 	for i := range containers {
-		lean[i] = corev1.Container{Name: containers[i].Name, Image: containers[i].Image}
+		kept[i] = corev1.Container{Name: containers[i].Name, Image: containers[i].Image}
+		for _, v := range containers[i].Env {
+			if v.Name == render.EnvNodeUID {
+				kept[i].Env = []corev1.EnvVar{v}
+			}
+		}
 	}
-	return lean
+	return kept
 }
 
 // bareMetadata keeps a Secret's name and version. The annotations go too: the

@@ -80,8 +80,11 @@ func TestCache_Pods_KeepWhatIsLookedAt(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "n-0", Annotations: map[string]string{"a": "b"}, ManagedFields: []metav1.ManagedFieldsEntry{{}}},
 		Spec: corev1.PodSpec{
 			NodeName: "machine", ServiceAccountName: "x", Volumes: []corev1.Volume{{Name: "data"}},
-			InitContainers: []corev1.Container{{Name: render.ContainerInstall, Image: "sidecar:1", Args: []string{"a"}}},
-			Containers:     []corev1.Container{{Name: render.ContainerSeid, Image: "seid:1", Env: []corev1.EnvVar{{Name: "E"}}}},
+			InitContainers: []corev1.Container{
+				{Name: render.ContainerInstall, Image: "sidecar:1", Args: []string{"a"}},
+				{Name: render.ContainerSidecar, Image: "seid:1", Env: []corev1.EnvVar{{Name: "E"}, {Name: render.EnvNodeUID, Value: "u"}}},
+			},
+			Containers: []corev1.Container{{Name: render.ContainerSeid, Image: "seid:1", Env: []corev1.EnvVar{{Name: "E"}}}},
 		},
 		Status: corev1.PodStatus{PodIP: "10.0.0.1"},
 	}
@@ -91,9 +94,12 @@ func TestCache_Pods_KeepWhatIsLookedAt(t *testing.T) {
 	want := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "n-0", Annotations: map[string]string{"a": "b"}},
 		Spec: corev1.PodSpec{
-			NodeName:       "machine",
-			InitContainers: []corev1.Container{{Name: render.ContainerInstall, Image: "sidecar:1"}},
-			Containers:     []corev1.Container{{Name: render.ContainerSeid, Image: "seid:1"}},
+			NodeName: "machine",
+			InitContainers: []corev1.Container{
+				{Name: render.ContainerInstall, Image: "sidecar:1"},
+				{Name: render.ContainerSidecar, Image: "seid:1", Env: []corev1.EnvVar{{Name: render.EnvNodeUID, Value: "u"}}},
+			},
+			Containers: []corev1.Container{{Name: render.ContainerSeid, Image: "seid:1"}},
 		},
 		Status: corev1.PodStatus{PodIP: "10.0.0.1"},
 	}

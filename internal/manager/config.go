@@ -47,9 +47,12 @@ type Config struct {
 	// ShutdownTimeout is how long reconciles may take to end.
 	ShutdownTimeout time.Duration
 
-	// SidecarTokenFile holds the token the operator shows to sidecars. Empty
-	// means that it shows none.
+	// SidecarTokenFile holds a token of the operator's service account, as older sidecars want it.
+	// For the others tokens of that account are asked for, one per node. Empty means that sidecars
+	// are shown none.
 	SidecarTokenFile string
+	// AllowSharedAudience lets sidecars be called that accept the same token on all nodes.
+	AllowSharedAudience bool
 	// SidecarSubjects are further token subjects that sidecars shall accept.
 	SidecarSubjects []string
 	// EC2 lets peer sources ask AWS.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net/http"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,12 +32,10 @@ import (
 // What the controllers do is marked beside them. These are for what is done here
 // and in the operator's own namespace.
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=get;list;create;delete
+// +kubebuilder:rbac:groups="",namespace=system,resources=serviceaccounts/token,resourceNames=sei-operator,verbs=create
 
 // sidecarTimeout bounds every call of a sidecar: no reconcile waits longer on a node.
 const sidecarTimeout = 2 * time.Second
-
-// tokenCached is how long the token for the sidecars is used before its file is read again.
-const tokenCached = 10 * time.Second
 
 // Scheme knows every type the operator works with.
 func Scheme() (*runtime.Scheme, error) {
@@ -53,11 +49,11 @@ func Scheme() (*runtime.Scheme, error) {
 }
 
 // New assembles the operator. Start the manager to run it.
-func New(ctx context.Context, restConfig *rest.Config, cfg Config) (ctrl.Manager, error) {
+func New(_ context.Context, restConfig *rest.Config, cfg Config) (ctrl.Manager, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	pool, subjects, err := sidecarAccess(ctx, cfg)
+	subject, err := operatorSubject(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +65,14 @@ func New(ctx context.Context, restConfig *rest.Config, cfg Config) (ctrl.Manager
 	if err != nil {
 		return nil, fmt.Errorf("building the manager: %w", err)
 	}
-	if err := addChecks(mgr, cfg); err != nil {
+	access, err := newSidecarAccess(mgr, cfg, subject)
+	if err != nil {
 		return nil, err
 	}
-	if err := addControllers(mgr, cfg, pool, subjects); err != nil {
+	if err := addChecks(mgr, access); err != nil {
+		return nil, err
+	}
+	if err := addControllers(mgr, cfg, access.pool, access.subjects); err != nil {
 		return nil, err
 	}
 	metrics.Default().SetBuildInfo(cfg.Version, cfg.Commit)
@@ -120,36 +120,14 @@ func metricsOptions(cfg Config) metricsserver.Options {
 	return serve
 }
 
-func addChecks(mgr ctrl.Manager, cfg Config) error {
+func addChecks(mgr ctrl.Manager, access *sidecarAccess) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("adding the health check: %w", err)
 	}
-	ready := healthz.Ping
-	if cfg.SidecarTokenFile != "" {
-		ready = func(r *http.Request) error {
-			_, err := tokenSubject(r.Context(), cfg.SidecarTokenFile)
-			return err
-		}
-	}
-	if err := mgr.AddReadyzCheck("sidecar-token", ready); err != nil {
+	if err := mgr.AddReadyzCheck("sidecar-token", access.check); err != nil {
 		return fmt.Errorf("adding the readiness check: %w", err)
 	}
 	return nil
-}
-
-// sidecarAccess is how sidecars are called, and as whom.
-func sidecarAccess(ctx context.Context, cfg Config) (*sidecar.Pool, []string, error) {
-	dial := sidecar.Options{Timeout: sidecarTimeout}
-	subjects := slices.Clone(cfg.SidecarSubjects)
-	if cfg.SidecarTokenFile != "" {
-		subject, err := tokenSubject(ctx, cfg.SidecarTokenFile)
-		if err != nil {
-			return nil, nil, err
-		}
-		subjects = append([]string{subject}, subjects...)
-		dial.Tokens = &sidecar.CachedToken{Source: sidecar.TokenFile(cfg.SidecarTokenFile), For: tokenCached}
-	}
-	return sidecar.NewPool(dial), subjects, nil
 }
 
 // newRecorder makes the way in which the controllers tell users of what happens.

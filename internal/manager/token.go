@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -15,8 +14,8 @@ import (
 // accept this subject, so it has to be the one that the API server put into the
 // token, and not what a flag believes it to be. Nothing is verified: the token is
 // our own, and it is the sidecar's task to check it.
-func tokenSubject(ctx context.Context, file string) (string, error) {
-	token, err := sidecar.TokenFile(file).Token(ctx)
+func tokenSubject(file string) (string, error) {
+	token, err := sidecar.TokenFile(file).Token()
 	if err != nil {
 		return "", fmt.Errorf("reading the sidecar token: %w", err)
 	}

@@ -26,7 +26,7 @@ func TestTokenSubject_ReadsTheSubjectOrSaysWhatIsWrong(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tc.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := tokenSubject(t.Context(), file)
+			got, err := tokenSubject(file)
 			if got != tc.want || (err == nil) != (tc.wrong == "") {
 				t.Fatalf("tokenSubject = %q, %v", got, err)
 			}
@@ -38,7 +38,7 @@ func TestTokenSubject_ReadsTheSubjectOrSaysWhatIsWrong(t *testing.T) {
 			}
 		})
 	}
-	if _, err := tokenSubject(t.Context(), filepath.Join(t.TempDir(), "absent")); err == nil {
+	if _, err := tokenSubject(filepath.Join(t.TempDir(), "absent")); err == nil {
 		t.Error("a file that is not there was read")
 	}
 }

@@ -100,6 +100,20 @@ func (m *Metrics) SidecarProbed(namespace string, outcome ProbeOutcome) {
 	m.counters[NameSidecarProbes].WithLabelValues(namespace, string(outcome)).Inc()
 }
 
+// TokenResult is what became of a request for a token.
+type TokenResult string
+
+// The results of a request for a token.
+const (
+	TokenGranted TokenResult = "granted"
+	TokenFailed  TokenResult = "failed"
+)
+
+// TokenRequested counts a request to the API server for a sidecar's token.
+func (m *Metrics) TokenRequested(result TokenResult) {
+	m.counters[NameTokenRequests].WithLabelValues(string(result)).Inc()
+}
+
 // SetBuildInfo says what is running.
 func (m *Metrics) SetBuildInfo(version, commit string) {
 	gauge := m.gauges[NameBuildInfo]

@@ -98,6 +98,7 @@ func touchEverything(m *metrics.Metrics, name string) {
 		Outcome: plan.Done(""),
 	}}})
 	m.SetBuildInfo("v1", "abc")
+	m.TokenRequested(metrics.TokenGranted)
 }
 
 // retried is a call of a task whose attempt failed and that is tried again.

@@ -23,6 +23,7 @@ type values = map[string][]string
 var (
 	kindValues    = []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment}
 	resultValues  = words(statuspatch.Results()...)
+	tokenValues   = words(TokenGranted, TokenFailed)
 	probeValues   = words(ProbeReady, ProbeNotReady, ProbeUnreachable)
 	planOutcomes  = words(seiv1.OutcomeComplete, seiv1.OutcomeFailed, seiv1.OutcomeSuperseded)
 	taskOutcomes  = words(seiv1.TaskComplete, seiv1.TaskFailed)

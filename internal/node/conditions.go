@@ -1,6 +1,8 @@
 package node
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -92,17 +94,17 @@ func (r *report) sidecarReady() {
 	case r.Err != nil:
 		return
 	case ran && opened.IsDone():
-		r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarReady, "")
+		r.gateOpen()
 	case !r.SidecarRuns || r.Pod == nil || !r.Pod.SidecarRuns:
 		r.set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar is not running")
 	case document == nil && r.Unanswered && applies(r.status.Conditions, v1alpha1.ConditionSidecarReady):
 		return // on a busy machine an answer takes longer than a pass; that is no news
 	case document == nil:
-		r.set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar does not answer")
+		r.set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, cmp.Or(r.NotCalled, "the sidecar does not answer"))
 	case document.Gate.State == api.GateOpen && document.Gate.Refusal != "":
 		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonStartRefused, document.Gate.Refusal)
 	case document.Gate.State == api.GateOpen:
-		r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarReady, "")
+		r.gateOpen()
 	case document.Gate.State == api.GateHeld:
 		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonGateHeld, "an operation holds the start gate closed")
 	case r.Decision.HeldBack != "":
@@ -111,4 +113,18 @@ func (r *report) sidecarReady() {
 		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarNotReady,
 			"the sidecar holds the start gate closed: its process is new, and the operator opens the gate")
 	}
+}
+
+// sharedAudience says what is wrong with a sidecar that accepts the token of all nodes.
+const sharedAudience = "the sidecar accepts a token that opens other nodes too: its pod is from an older operator, or its image is older; " +
+	"the next replacement of the pod with a sidecar of this version changes that"
+
+// gateOpen speaks of an open gate, and of who else could have opened it.
+func (r *report) gateOpen() {
+	pod, document := r.Pod, r.Facts.Document
+	if pod != nil && pod.SharedAudience || document != nil && document.APILevel < api.LevelNodeToken {
+		r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSharedAudience, sharedAudience)
+		return
+	}
+	r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarReady, "")
 }

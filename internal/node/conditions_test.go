@@ -212,15 +212,18 @@ func TestSidecarReady_GateAsThePassSawOrLeftIt(t *testing.T) {
 			p.Facts.Document.Gate.State = api.GateClosed
 			ran(p, map[string]plan.Outcome{node.StepMarkReady: plan.Done("")}, node.StepMarkReady)
 		}, "True Ready"},
-		"the pass took the pod away":    {func(p *node.Pass) { p.Pod.SidecarRuns, p.Pod.Leaving = false, true }, "Unknown Unreachable"},
-		"no pod":                        {func(p *node.Pass) { p.Pod, p.Facts.Document, p.SidecarRuns = nil, nil, false }, "Unknown Unreachable"},
-		"no answer":                     {func(p *node.Pass) { p.Facts.Document = nil }, "Unknown Unreachable"},
-		"no answer yet, open before":    {func(p *node.Pass) { report(p); p.Facts.Document, p.Unanswered = nil, true }, "True Ready"},
-		"no answer yet, nothing before": {func(p *node.Pass) { p.Facts.Document, p.Unanswered = nil, true }, "Unknown Unreachable"},
-		"no answer yet, of another pod": {func(p *node.Pass) { report(p); p.Pod, p.Facts.Document, p.Unanswered = &node.Pod{}, nil, true }, "Unknown Unreachable"},
-		"the pass could not read":       {func(p *node.Pass) { report(p); p.Facts.Document, p.Err = nil, errors.New("no answer") }, "True Ready"},
-		"paused":                        {func(p *node.Pass) { p.Node.Spec.Paused = true }, "False NotApplicable"},
-		"not brought up yet":            {newNode, "False NotApplicable"},
+		"open, with a pod of an older operator": {func(p *node.Pass) { p.Pod.SharedAudience = true }, "True SharedAudience"},
+		"open, with an older sidecar":           {func(p *node.Pass) { p.Facts.Document.APILevel = api.LevelNodeToken - 1 }, "True SharedAudience"},
+		"closed, with an older sidecar":         {func(p *node.Pass) { p.Pod.SharedAudience = true; p.Facts.Document.Gate.State = api.GateClosed }, "False NotReady"},
+		"the pass took the pod away":            {func(p *node.Pass) { p.Pod.SidecarRuns, p.Pod.Leaving = false, true }, "Unknown Unreachable"},
+		"no pod":                                {func(p *node.Pass) { p.Pod, p.Facts.Document, p.SidecarRuns = nil, nil, false }, "Unknown Unreachable"},
+		"no answer":                             {func(p *node.Pass) { p.Facts.Document = nil }, "Unknown Unreachable"},
+		"no answer yet, open before":            {func(p *node.Pass) { report(p); p.Facts.Document, p.Unanswered = nil, true }, "True Ready"},
+		"no answer yet, nothing before":         {func(p *node.Pass) { p.Facts.Document, p.Unanswered = nil, true }, "Unknown Unreachable"},
+		"no answer yet, of another pod":         {func(p *node.Pass) { report(p); p.Pod, p.Facts.Document, p.Unanswered = &node.Pod{}, nil, true }, "Unknown Unreachable"},
+		"the pass could not read":               {func(p *node.Pass) { report(p); p.Facts.Document, p.Err = nil, errors.New("no answer") }, "True Ready"},
+		"paused":                                {func(p *node.Pass) { p.Node.Spec.Paused = true }, "False NotApplicable"},
+		"not brought up yet":                    {newNode, "False NotApplicable"},
 	} {
 		p := settledPass()
 		c.change(p)

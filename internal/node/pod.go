@@ -28,6 +28,8 @@ type Pod struct {
 	Unschedulable string
 	// SidecarRuns: its sidecar can be dialled.
 	SidecarRuns bool
+	// SharedAudience: it is from an older operator, and its sidecar accepts the token of all nodes.
+	SharedAudience bool
 	// SeidStarted: seid has passed the start gate.
 	SeidStarted bool
 	// Trouble is what keeps a container from starting or staying up.

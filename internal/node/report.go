@@ -39,6 +39,9 @@ type Pass struct {
 	SidecarRuns bool
 	// Unanswered: it was asked and may still answer.
 	Unanswered bool
+	// NotCalled says why it was not asked or does not let the operator in; empty when it was and
+	// does.
+	NotCalled string
 	// Peers are the peers as far as they could be resolved.
 	Peers []string
 	// Endpoint is where the node can be reached once it was brought up.

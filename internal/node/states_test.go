@@ -25,7 +25,7 @@ func settledPass() *node.Pass {
 		Node: owner, Now: passAt, Read: true, SidecarRuns: true,
 		Target: node.Target{PlanTarget: v1alpha1.PlanTarget{SpecHash: "sa", ConfigHash: "c1-s1", Generation: 2}},
 		Facts: node.Facts{Document: &api.Node{
-			APILevel: api.LevelNode, Gate: api.Gate{State: api.GateOpen}, Home: api.Home{ConfigHash: "c1-s1"},
+			APILevel: api.Level, Gate: api.Gate{State: api.GateOpen}, Home: api.Home{ConfigHash: "c1-s1"},
 			Seid: api.Seid{State: api.SeidRunning}, Sync: api.Sync{State: api.SyncInSync},
 		}},
 		Pod: &node.Pod{Build: node.Build{SpecHash: "sa"}, Ready: true, SidecarRuns: true},

@@ -112,6 +112,22 @@ func SeidImage(spec corev1.PodSpec) string { return imageOf(spec.Containers, Con
 // SidecarImage is the image a pod's sidecar was installed from; empty if none.
 func SidecarImage(spec corev1.PodSpec) string { return imageOf(spec.InitContainers, ContainerInstall) }
 
+// NodeUID is the UID of the node that a pod's sidecar serves, as the pod tells it; empty in pods of
+// older operators.
+func NodeUID(spec corev1.PodSpec) string {
+	for i := range spec.InitContainers {
+		if spec.InitContainers[i].Name != ContainerSidecar {
+			continue
+		}
+		for _, v := range spec.InitContainers[i].Env {
+			if v.Name == EnvNodeUID {
+				return v.Value
+			}
+		}
+	}
+	return ""
+}
+
 func imageOf(containers []corev1.Container, name string) string {
 	for i := range containers {
 		if containers[i].Name == name {

@@ -29,6 +29,10 @@ const (
 	envKeyringPassword = "SEI_KEYRING_PASSPHRASE" //nolint:gosec // a name, not a secret
 )
 
+// EnvNodeUID is the variable that tells a sidecar the UID of its node, and whoever looks at the pod
+// that the sidecar knows it.
+const EnvNodeUID = "SEI_NODE_UID"
+
 const (
 	authModeKubernetes = "kubernetes"
 	keyringFile        = "file"
@@ -81,6 +85,7 @@ func (p pod) sidecarEnv() []*corev1ac.EnvVarApplyConfiguration {
 		env(envAuthSubjects, strings.Join(p.SidecarSubjects, ",")),
 		env(envNodeNamespace, p.Node.Namespace),
 		env(envNodeName, p.Node.Name),
+		env(EnvNodeUID, string(p.Node.UID)),
 		envFrom(envPodUID, "metadata.uid"),
 		envFrom(envTemplateHash, "metadata.annotations['"+AnnotationTemplateHash+"']"),
 		env(envUploadTimeout, p.Platform.Snapshots.UploadTimeout.Duration.String()),

@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/plan"
-	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/task/sidecartask"
@@ -109,12 +105,32 @@ func SidecarError(taskType api.TaskType, err error, again time.Duration) plan.Ou
 	switch {
 	case sidecartask.Rejected(err):
 		return plan.Terminal(ReasonSidecarRefuses, fmt.Errorf("submitting %s: %w", taskType, err))
+	case errors.Is(err, sidecar.ErrSharedAudience):
+		return plan.Wait(ReasonSidecarRefuses, NotCalled(err), shortly)
+	case errors.Is(err, sidecar.ErrNoToken):
+		return plan.Wait(ReasonSidecarUnreachable, NotCalled(err), again)
 	case errors.Is(err, sidecar.ErrUnauthorized):
 		return plan.Wait(ReasonSidecarRefuses, "the sidecar refuses the operator's token: "+err.Error(), shortly)
 	case errors.Is(err, sidecar.ErrWrongNode):
 		return plan.Wait(ReasonSidecarUnreachable, "the pod IP now belongs to another pod; waiting for the cache", shortly)
 	default:
 		return plan.Wait(ReasonSidecarUnreachable, "the sidecar does not answer", again)
+	}
+}
+
+// NotCalled says why a call did not come to a sidecar that may well be there, or not past its door;
+// empty for every other error. The words stay the same while the trouble does.
+func NotCalled(err error) string {
+	switch {
+	case errors.Is(err, sidecar.ErrSharedAudience):
+		return "the sidecar is not called: it accepts a token that opens other nodes too, and --allow-shared-sidecar-audience is off; " +
+			"replace the pod by setting the annotation " + v1alpha1.AnnotationRestart
+	case errors.Is(err, sidecar.ErrNoToken):
+		return "the sidecar is not called: the API server gives the operator no token for it; the operator's log says why"
+	case errors.Is(err, sidecar.ErrUnauthorized):
+		return "the sidecar refuses the operator's token; its log says why"
+	default:
+		return ""
 	}
 }
 
@@ -149,17 +165,6 @@ func UnreachableInterval(started, now time.Time) time.Duration {
 func unreachableInterval(env *Env) time.Duration {
 	started, _ := SidecarStarted(env.Observed.Pod)
 	return UnreachableInterval(started, env.Clock.Now())
-}
-
-// Dial gives the sidecar of a node's pod. It is reached by the pod's own address, because DNS
-// lags behind a replaced pod, and told which node and pod are meant, because addresses are
-// reused.
-func Dial(dialer sidecar.Dialer, node *v1alpha1.SeiNode, pod *corev1.Pod) sidecar.Sidecar {
-	return dialer.Sidecar(sidecar.Target{
-		Address: net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(render.SidecarPort(node)))),
-		Node:    node.Namespace + "/" + node.Name,
-		PodUID:  string(pod.UID),
-	})
 }
 
 // WaitForSidecar says what keeps the pod from starting its sidecar.

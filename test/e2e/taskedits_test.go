@@ -92,8 +92,15 @@ func (s *scenario) awaitProposal(name string) *v1alpha1.SeiNodeTask {
 	return task
 }
 
-// callSidecar makes a request to a node's sidecar and returns the status code of the answer.
+// callSidecar makes a request to a node's sidecar with the token that the operator would show it, and returns the status code of
+// the answer.
 func (s *scenario) callSidecar(node, method, path string, body any) (int, error) {
+	s.t.Helper()
+	return s.callSidecarAs(s.sidecarToken(s.sidecarAudience(node)), node, method, path, body)
+}
+
+// callSidecarAs makes a request to a node's sidecar with a token; none when it is empty.
+func (s *scenario) callSidecarAs(token, node, method, path string, body any) (int, error) {
 	s.t.Helper()
 	pod := s.pod(node)
 	address := net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(api.DefaultPort))
@@ -107,7 +114,9 @@ func (s *scenario) callSidecar(node, method, path string, body any) (int, error)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+s.sidecarToken())
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
 	request.Header.Set(api.HeaderNode, s.namespace+"/"+node)
 	request.Header.Set(api.HeaderPodUID, string(pod.UID))
 	web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
@@ -120,13 +129,27 @@ func (s *scenario) callSidecar(node, method, path string, body any) (int, error)
 	return response.StatusCode, response.Body.Close()
 }
 
-// sidecarToken is a token of the operator's that sidecars accept.
-func (s *scenario) sidecarToken() string {
+// sidecarAudience is the audience of the tokens that a node's sidecar accepts.
+func (s *scenario) sidecarAudience(node string) string {
 	s.t.Helper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: "sei-operator"}}
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{api.TokenAudience}}}
+	of := &v1alpha1.SeiNode{}
+	s.mustGet(node, of)
+	return api.NodeAudience(of.Namespace, of.Name, string(of.UID))
+}
+
+// sidecarToken is a token of the operator's account for an audience.
+func (s *scenario) sidecarToken(audience string) string {
+	s.t.Helper()
+	return s.tokenOf(operatorNamespace, "sei-operator", audience)
+}
+
+// tokenOf is a token of a service account; without an audience it is for the API server.
+func (s *scenario) tokenOf(namespace, name string, audiences ...string) string {
+	s.t.Helper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}
 	if err := s.SubResource("token").Create(s.t.Context(), account, request); err != nil {
-		s.t.Fatalf("asking for a token: %v", err)
+		s.t.Fatalf("asking for a token of %s/%s: %v", namespace, name, err)
 	}
 	return request.Status.Token
 }

@@ -185,30 +185,28 @@ func (r *Reconciler) ceremonyMembers(ctx context.Context, s *scope) ([]ceremony.
 
 // sidecarOf is the sidecar of a node's own pod; nil while that does not run.
 func (r *Reconciler) sidecarOf(ctx context.Context, node *v1alpha1.SeiNode) (sidecar.Sidecar, error) {
-	pod, err := r.ownPod(ctx, node)
-	if err != nil || pod == nil {
+	objects, err := r.podObjects(ctx, node)
+	if err != nil {
 		return nil, err
 	}
-	if _, running := task.SidecarStarted(pod); !running {
-		return nil, nil
-	}
-	return task.Dial(r.Sidecars, node, pod), nil
+	return objects.Dial(r.Sidecars, node), nil
 }
 
 // ownPod is the pod that the node's own StatefulSet made; nil when there is none. Any other pod of
 // that name is somebody else's.
 func (r *Reconciler) ownPod(ctx context.Context, node *v1alpha1.SeiNode) (*corev1.Pod, error) {
-	pod, err := loop.Find(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{})
-	if err != nil || pod == nil {
+	objects, err := r.podObjects(ctx, node)
+	if err != nil || !objects.IsNodesPod(node, objects.Pod) {
 		return nil, err
 	}
-	sts, err := loop.Find(ctx, r.Client, node.Namespace, node.Name, &appsv1.StatefulSet{})
-	if err != nil {
-		return nil, err
+	return objects.Pod, nil
+}
+
+// podObjects are the pod with the name of a node's pod, and the StatefulSet that shows whose it is.
+func (r *Reconciler) podObjects(ctx context.Context, node *v1alpha1.SeiNode) (o task.Objects, err error) {
+	if o.Pod, err = loop.Find(ctx, r.Client, node.Namespace, render.PodName(node), &corev1.Pod{}); err != nil {
+		return o, err
 	}
-	objects := task.Objects{StatefulSet: sts}
-	if !objects.IsNodesPod(node, pod) {
-		return nil, nil
-	}
-	return pod, nil
+	o.StatefulSet, err = loop.Find(ctx, r.Client, node.Namespace, node.Name, &appsv1.StatefulSet{})
+	return o, err
 }

@@ -64,7 +64,7 @@ func podState(pod *corev1.Pod, document *api.Node, now time.Time) *domain.Pod {
 		Build: *buildOf(pod.Annotations, pod.Spec), Bootstrap: task.IsBootstrapPod(pod), Leaving: pod.DeletionTimestamp != nil,
 		Ready: task.PodCondition(pod, corev1.PodReady) == corev1.ConditionTrue, Lost: podLost(pod), KubernetesNode: pod.Spec.NodeName,
 		Pending: pod.Status.Phase == corev1.PodPending, Unschedulable: unschedulable(pod),
-		SidecarRuns: sidecarRuns, SeidStarted: seidStarted(pod),
+		SidecarRuns: sidecarRuns, SharedAudience: render.NodeUID(pod.Spec) == "", SeidStarted: seidStarted(pod),
 	}
 	var seid *api.Seid
 	if document != nil {

@@ -54,6 +54,7 @@ func TestPodState_IsWhatThePodShows(t *testing.T) {
 		"seid passed its gate": {func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: render.ContainerSeid, Started: new(true)}}
 		}, domain.Pod{SeidStarted: true}},
+		"of an older operator": {func(p *corev1.Pod) { p.Spec.InitContainers[0].Env = nil }, domain.Pod{SharedAudience: true}},
 		"crash-looping": {func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{
 				{Name: render.ContainerSeid, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
@@ -69,6 +70,7 @@ func TestPodState_IsWhatThePodShows(t *testing.T) {
 		}, domain.Pod{}},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "n-0"}}
+		pod.Spec.InitContainers = []corev1.Container{{Name: render.ContainerSidecar, Env: []corev1.EnvVar{{Name: render.EnvNodeUID, Value: "u"}}}}
 		c.change(pod)
 		if diff := cmp.Diff(&c.want, podState(pod, document, began.Time)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

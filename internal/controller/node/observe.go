@@ -64,7 +64,7 @@ func (r *Reconciler) observeObjects(ctx context.Context, s *scope) (err error) {
 		return err
 	}
 	if o.Pod == nil && o.Job != nil {
-		if o.Pod, err = r.bootstrapPod(ctx, node); err != nil {
+		if o.Pod, err = r.bootstrapPod(ctx, node, o.Job); err != nil {
 			return err
 		}
 	}
@@ -135,8 +135,9 @@ func podObstacle(sts *appsv1.StatefulSet, pod *corev1.Pod) string {
 	return fmt.Sprintf("pod %s is controlled by %s %s: delete or rename one of the two", pod.Name, owner.Kind, owner.Name)
 }
 
-// bootstrapPod is the pod of the node's bootstrap Job; nil when there is none.
-func (r *Reconciler) bootstrapPod(ctx context.Context, node *v1alpha1.SeiNode) (*corev1.Pod, error) {
+// bootstrapPod is the pod of the node's bootstrap Job; nil when there is none. Anybody can give a pod
+// the labels.
+func (r *Reconciler) bootstrapPod(ctx context.Context, node *v1alpha1.SeiNode, job *batchv1.Job) (*corev1.Pod, error) {
 	list := &corev1.PodList{}
 	err := r.Client.List(ctx, list, client.InNamespace(node.Namespace), client.MatchingLabels{
 		v1alpha1.LabelNode: node.Name, v1alpha1.LabelComponent: v1alpha1.ComponentBootstrap,
@@ -144,10 +145,12 @@ func (r *Reconciler) bootstrapPod(ctx context.Context, node *v1alpha1.SeiNode) (
 	if err != nil {
 		return nil, fmt.Errorf("listing the bootstrap pods: %w", err)
 	}
-	if len(list.Items) == 0 {
-		return nil, nil
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], job) {
+			return &list.Items[i], nil
+		}
 	}
-	return &list.Items[0], nil
+	return nil, nil
 }
 
 // cached reads an object of the node's namespace, usually from the cache; nil when it is not there.
@@ -157,17 +160,16 @@ func cached[T client.Object](ctx context.Context, c client.Reader, node *v1alpha
 
 // observeSidecar asks the pod's sidecar what there is to see of the node.
 func (r *Reconciler) observeSidecar(ctx context.Context, s *scope) {
-	started, running := task.SidecarStarted(s.observed.Pod)
-	if !running || !s.observed.IsNodesPod(s.node, s.observed.Pod) {
+	if s.sidecar = s.observed.Dial(r.Sidecars, s.node); s.sidecar == nil {
 		return
 	}
 	s.sidecarStarted = true
-	s.sidecar = task.Dial(r.Sidecars, s.node, s.observed.Pod)
 	document, err := r.looks.look(ctx, s.node, string(s.observed.Pod.UID), s.sidecar)
 	r.countLook(s.node, document, err)
 	if s.lookError = err; err != nil {
 		// A container that has just started is about to listen: look again at once, so that
 		// its gate is opened without delay.
+		started, _ := task.SidecarStarted(s.observed.Pod)
 		s.comeBackIn(task.UnreachableInterval(started, s.now))
 		return
 	}

@@ -105,7 +105,7 @@ func (s *scope) pass() *domain.Pass {
 		Node: s.node, Now: s.now, Err: s.err, Read: s.seen,
 		Facts: s.facts, Target: s.target, Decision: s.decision, Upgrade: s.upgrade, Progress: s.progress, Ended: s.finished,
 		Pod: podState(s.objects.Pod, s.document, s.now), PodObstacle: s.objects.PodObstacle,
-		SidecarRuns: s.sidecarStarted, Unanswered: errors.Is(s.lookError, errNoAnswerYet),
+		SidecarRuns: s.sidecarStarted, Unanswered: errors.Is(s.lookError, errNoAnswerYet), NotCalled: task.NotCalled(s.lookError),
 		Peers: s.observed.Peers, Endpoint: render.Endpoint(s.node, s.input.Platform.ClusterDomain),
 		StatefulSet: s.found.Identity, ConsensusAddress: s.found.ConsensusAddress, Bootstrapped: s.found.Bootstrapped,
 		VolumeProblem: s.found.VolumeProblem, Pull: s.pull, Snapshot: s.snapshotDecision,

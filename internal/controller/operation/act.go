@@ -97,7 +97,7 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) {
 
 func (r *Reconciler) env(of *v1alpha1.SeiNodeTask, node *v1alpha1.SeiNode, o *task.Objects) *nodetask.Env {
 	return &nodetask.Env{
-		Client: r.Client, Task: of, Node: node, Objects: o, Sidecar: r.dial(node, o),
+		Client: r.Client, Task: of, Node: node, Objects: o, Sidecar: o.Dial(r.Sidecars, node),
 		Platform: r.Platform, Clock: r.Clock, Wrote: r.Writes.Wrote,
 	}
 }

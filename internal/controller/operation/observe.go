@@ -14,7 +14,6 @@ import (
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	domain "github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/internal/render"
-	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/task"
 )
 
@@ -91,14 +90,6 @@ func besides(list *v1alpha1.SeiNodeTaskList, task *v1alpha1.SeiNodeTask) []*v1al
 		}
 	}
 	return found
-}
-
-// dial gives the sidecar of the node's pod; nil while there is none.
-func (r *Reconciler) dial(node *v1alpha1.SeiNode, o *task.Objects) sidecar.Sidecar {
-	if _, running := task.SidecarStarted(o.Pod); !running || !o.IsNodesPod(node, o.Pod) {
-		return nil
-	}
-	return task.Dial(r.Sidecars, node, o.Pod)
 }
 
 // cached reads an object from the cache; nil when it is not there.

@@ -9,7 +9,7 @@ const (
 
 // Level numbers the additions to the v0 API. It grows by one with every addition
 // that a caller may want to depend on.
-const Level = LevelUpgrades
+const Level = LevelNodeToken
 
 // LevelDrain is the level from which on restart-seid takes a time to drain. Older sidecars
 // refuse parameters they do not know.
@@ -40,8 +40,9 @@ const LevelRelease = 8
 // and refused.
 const LevelUpgrades = 9
 
-// TokenAudience is the audience of the service-account tokens that sidecars accept.
-const TokenAudience = "sei-sidecar"
+// LevelNodeToken is the level from which on a sidecar whose pod tells it the UID of its node
+// accepts tokens of that node's audience alone.
+const LevelNodeToken = 10
 
 // PathInSync answers 200 while the node keeps up with its chain and is not about to be
 // restarted.

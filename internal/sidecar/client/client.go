@@ -5,12 +5,8 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
-	"os"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -57,61 +53,17 @@ type Target struct {
 	// that is somebody else refuses. Empty means "whoever is there".
 	Node   string
 	PodUID string
-}
-
-// TokenSource gives the bearer token for the next request.
-type TokenSource interface {
-	Token(ctx context.Context) (string, error)
-}
-
-// TokenFile is a TokenSource that reads a projected service-account token. It
-// reads the file every time, because the kubelet replaces it.
-type TokenFile string
-
-// Token implements TokenSource.
-func (f TokenFile) Token(context.Context) (string, error) {
-	raw, err := os.ReadFile(string(f))
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(raw))
-	if token == "" {
-		return "", errors.New(string(f) + " is empty")
-	}
-	return token, nil
-}
-
-// CachedToken is a TokenSource that asks another one only now and then, so that not every look at a
-// node reads a file. It is safe for concurrent use.
-type CachedToken struct {
-	Source TokenSource
-	// For is how long a token is used. The kubelet replaces one minutes before it expires.
-	For time.Duration
-
-	mu    sync.Mutex
-	token string
-	until time.Time
-}
-
-// Token implements TokenSource.
-func (c *CachedToken) Token(ctx context.Context) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if time.Now().Before(c.until) {
-		return c.token, nil
-	}
-	token, err := c.Source.Token(ctx)
-	if err != nil {
-		return "", err
-	}
-	c.token, c.until = token, time.Now().Add(c.For)
-	return token, nil
+	// Audience is that of the tokens the sidecar accepts; empty is api.TokenAudience.
+	Audience string
 }
 
 // Options of a Pool.
 type Options struct {
 	// Tokens is nil for sidecars that ask for none.
 	Tokens TokenSource
+	// RefuseShared leaves sidecars alone that accept the tokens of all nodes. Calls of them fail
+	// with ErrSharedAudience.
+	RefuseShared bool
 	// Timeout bounds one call, apart from the wait that Get was given. The
 	// default is 5 s.
 	Timeout time.Duration
@@ -121,8 +73,9 @@ type Options struct {
 
 // Pool is a Dialer. All its sidecars share one set of connections.
 type Pool struct {
-	opts Options
-	http *http.Client
+	opts  Options
+	http  *http.Client
+	older olderPods
 }
 
 // NewPool makes a Pool.
@@ -143,8 +96,10 @@ func NewPool(opts Options) *Pool {
 			// enough for what a look says, so that keeping a connection costs little memory.
 			MaxIdleConns:        1024,
 			MaxIdleConnsPerHost: 1,
-			ReadBufferSize:      2 << 10,
-			WriteBufferSize:     2 << 10,
+			// A sidecar that answers nothing holds no more than these.
+			MaxConnsPerHost: 8,
+			ReadBufferSize:  2 << 10,
+			WriteBufferSize: 2 << 10,
 			// The sidecar closes idle connections after 60 s; we let go first.
 			IdleConnTimeout: 45 * time.Second,
 		},

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,7 +25,9 @@ var _ Dialer = (*Pool)(nil)
 
 type staticToken string
 
-func (s staticToken) Token(context.Context) (string, error) { return string(s), nil }
+func (s staticToken) Token(context.Context, string) (string, error) { return string(s), nil }
+
+func (staticToken) Refused(string, string) {}
 
 // dial gives a client of a server that answers with handler.
 func dial(t *testing.T, handler http.HandlerFunc, opts Options) Sidecar {
@@ -196,7 +197,7 @@ func TestCalls_ReadTheirAnswers(t *testing.T) {
 		case "GET /v0/version":
 			answer(http.StatusOK, `{"version":"v1","apiLevel":1,"taskTypes":["mark-ready"]}`)(w, r)
 		case "GET /v0/node-id":
-			answer(http.StatusOK, `{"nodeId":"abc"}`)(w, r)
+			answer(http.StatusOK, `{"nodeId":"`+strings.Repeat("ab", 20)+`"}`)(w, r)
 		case "GET /v0/tasks":
 			answer(http.StatusOK, `[{"id":"1","status":"running","progress":{"done":3}}]`)(w, r)
 		case "DELETE /v0/tasks/1":
@@ -209,7 +210,7 @@ func TestCalls_ReadTheirAnswers(t *testing.T) {
 	if err != nil || !cmp.Equal(version, api.Version{Version: "v1", APILevel: 1, TaskTypes: []api.TaskType{api.MarkReady}}) {
 		t.Errorf("%+v %v", version, err)
 	}
-	if id, err := s.NodeID(t.Context()); err != nil || id != "abc" {
+	if id, err := s.NodeID(t.Context()); err != nil || id != strings.Repeat("ab", 20) {
 		t.Errorf("%q %v", id, err)
 	}
 	if tasks, err := s.List(t.Context()); err != nil || len(tasks) != 1 || tasks[0].Progress.Done != 3 {
@@ -276,51 +277,18 @@ func TestPool_ManySidecars_KeepTheirConnections(t *testing.T) {
 	}
 }
 
-// numbered is a source of tokens that are all different.
-type numbered struct {
-	n   int
-	err error
-}
-
-func (s *numbered) Token(context.Context) (string, error) {
-	s.n++
-	return strconv.Itoa(s.n), s.err
-}
-
-func TestCachedToken_IsUsedForItsTime_AndNoFailureIsKept(t *testing.T) {
-	source := &numbered{err: errors.New("no such file")}
-	cached := &CachedToken{Source: source, For: time.Hour}
-	if _, err := cached.Token(t.Context()); !errors.Is(err, source.err) {
-		t.Errorf("got %v", err)
-	}
-	source.err = nil
-	for range 2 {
-		if token, err := cached.Token(t.Context()); token != "2" || err != nil {
-			t.Errorf("got %q, %v", token, err)
-		}
-	}
-	cached.until = time.Now()
-	if token, err := cached.Token(t.Context()); token != "3" || err != nil {
-		t.Errorf("a token whose time is over is used: %q, %v", token, err)
-	}
-}
-
 func TestTokenFile_IsReadEveryTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	source := TokenFile(path)
-	if _, err := source.Token(t.Context()); err == nil {
+	if _, err := source.Token(); err == nil {
 		t.Error("there is no file")
 	}
 	for _, want := range []string{"one", "two"} {
 		if err := os.WriteFile(path, []byte(want+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := source.Token(t.Context()); err != nil || got != want {
+		if got, err := source.Token(); err != nil || got != want {
 			t.Errorf("%q %v", got, err)
 		}
-	}
-	s := dial(t, answer(http.StatusOK, `[]`), Options{Tokens: TokenFile("/nonexistent")})
-	if _, err := s.List(t.Context()); !errors.Is(err, ErrUnauthorized) {
-		t.Errorf("without a token: %v", err)
 	}
 }

@@ -17,6 +17,11 @@ var (
 	ErrNotReady = errors.New("sidecar is not ready")
 	// ErrUnauthorized: the token was not accepted.
 	ErrUnauthorized = errors.New("sidecar refuses the caller")
+	// ErrNoToken: there is no token to show. The sidecar was not called.
+	ErrNoToken = errors.New("no token for the sidecar")
+	// ErrSharedAudience: the sidecar accepts the tokens of all nodes, and may not be called for
+	// that. It was not.
+	ErrSharedAudience = errors.New("sidecar knows the shared token audience only")
 	// ErrNotFound: there is no such task, or the sidecar is too old for the call.
 	ErrNotFound = errors.New("task not found")
 	// ErrInvalid: the request is wrong and will stay wrong.

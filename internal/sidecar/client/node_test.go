@@ -34,7 +34,7 @@ func TestNode_AnswersThatAreNoDocument(t *testing.T) {
 		"an older sidecar": {http.NotFound, ErrNotFound},
 		"somebody else":    {answer(http.StatusMisdirectedRequest, `{"error":"this is b"}`), ErrWrongNode},
 		"not JSON":         {answer(http.StatusOK, `<html>`), ErrUnreachable},
-		"endless":          {answer(http.StatusOK, `{"sync":{"message":"`+strings.Repeat("x", maxNode)+`"}}`), ErrUnreachable},
+		"endless":          {answer(http.StatusOK, `{"sync":{"message":"`+strings.Repeat("x", maxSmall)+`"}}`), ErrUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := dial(t, tc.handler, Options{}).Node(t.Context()); !errors.Is(err, tc.want) {

@@ -34,6 +34,9 @@ type Target struct {
 	Endless Task
 	// Protected says that requests without Header must be refused.
 	Protected bool
+	// Foreign are what other callers would send instead of Header, by whose it is: tokens of other
+	// nodes, for example. They must be refused.
+	Foreign map[string]http.Header
 	// Identified says that the sidecar knows its node and pod.
 	Identified bool
 }

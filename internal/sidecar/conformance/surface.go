@@ -3,6 +3,7 @@ package conformance
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -154,18 +155,27 @@ func (s *suite) firstLine(t *testing.T) string {
 func (s *suite) callers(t *testing.T) {
 	public := []string{"/v0/healthz", "/v0/startupz", "/v0/livez", "/v0/insync", "/v0/metrics"}
 	private := []string{"/v0/status", "/v0/version", "/v0/node-id", "/v0/node", "/v0/tasks", "/v0/tasks/" + uuid.NewString()}
+	strangers := maps.Clone(s.Foreign)
 	if s.Protected {
-		anonymous := &suite{Target: Target{URL: s.URL}}
-		for _, path := range public {
-			if a := anonymous.call(t, http.MethodGet, path, ""); a.status == http.StatusUnauthorized {
-				t.Errorf("%s asks for a caller", path)
+		if strangers == nil {
+			strangers = map[string]http.Header{}
+		}
+		strangers["nobody"] = nil
+	}
+	for _, whose := range slices.Sorted(maps.Keys(strangers)) {
+		t.Run(whose, func(t *testing.T) {
+			stranger := &suite{Target: Target{URL: s.URL, Header: strangers[whose]}}
+			for _, path := range public {
+				if a := stranger.call(t, http.MethodGet, path, ""); a.status == http.StatusUnauthorized {
+					t.Errorf("%s asks for a caller", path)
+				}
 			}
-		}
-		for _, path := range private {
-			anonymous.call(t, http.MethodGet, path, "").wantError(t, http.StatusUnauthorized, "")
-		}
-		anonymous.call(t, http.MethodPost, "/v0/tasks", body(t, "", markReady)).wantError(t, http.StatusUnauthorized, "")
-		anonymous.call(t, http.MethodDelete, "/v0/tasks/"+uuid.NewString(), "").wantError(t, http.StatusUnauthorized, "")
+			for _, path := range private {
+				stranger.call(t, http.MethodGet, path, "").wantError(t, http.StatusUnauthorized, "")
+			}
+			stranger.call(t, http.MethodPost, "/v0/tasks", body(t, "", markReady)).wantError(t, http.StatusUnauthorized, "")
+			stranger.call(t, http.MethodDelete, "/v0/tasks/"+uuid.NewString(), "").wantError(t, http.StatusUnauthorized, "")
+		})
 	}
 	if s.Identified {
 		for _, header := range []string{"Sei-Node", "Sei-Pod-Uid"} {

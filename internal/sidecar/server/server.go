@@ -78,13 +78,13 @@ func New(cfg Config) http.Handler {
 
 	// What probes and scrapers ask for is open to everybody.
 	public := http.NewServeMux()
-	public.HandleFunc("GET /v0/healthz", s.healthz)
-	public.HandleFunc("GET /v0/startupz", s.healthz)
-	public.HandleFunc("GET /v0/livez", s.livez)
+	public.HandleFunc("GET "+api.PathHealth, s.healthz)
+	public.HandleFunc("GET "+api.PathStartup, s.healthz)
+	public.HandleFunc("GET "+api.PathLive, s.livez)
 	public.HandleFunc("GET "+api.PathGate, s.gate)
 	public.HandleFunc("GET "+api.PathInSync, s.inSync)
 	// To compress ten kilobytes takes a megabyte.
-	public.Handle("GET /v0/metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{DisableCompression: true}))
+	public.Handle("GET "+api.PathMetrics, promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{DisableCompression: true}))
 
 	private := http.NewServeMux()
 	private.HandleFunc("GET /v0/status", s.status)
@@ -100,11 +100,10 @@ func New(cfg Config) http.Handler {
 
 	guarded := s.authenticated(s.audited(private))
 	return s.meant(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/v0/healthz", "/v0/startupz", "/v0/livez", api.PathGate, api.PathInSync, "/v0/metrics":
+		if api.IsPublic(r.URL.Path) {
 			public.ServeHTTP(w, r)
-		default:
-			guarded.ServeHTTP(w, r)
+			return
 		}
+		guarded.ServeHTTP(w, r)
 	}))
 }

@@ -51,7 +51,7 @@ func (w fleets) restrict() {
 		}
 		w.T.Cleanup(func() { _ = w.Client.Delete(context.Background(), obj) })
 	}
-	w.Config = w.As(w.NS)
+	w.Config, w.AccountNamespace = w.As(w.NS), w.NS
 	w.Recorder = envtest.NewRecorder()
 	w.Config.Wrap(w.Recorder.Wrap)
 }

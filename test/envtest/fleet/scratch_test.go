@@ -30,7 +30,7 @@ type picture struct {
 	RestartDue  []string
 }
 
-// picture describes a node without its name, so that nodes can be compared.
+// picture describes a node without its name and UID, so that nodes can be compared.
 func (s *storm) picture(fleet string, ordinal int) string {
 	s.T.Helper()
 	node := s.AwaitNode(child(fleet, ordinal), up)
@@ -56,7 +56,7 @@ func (s *storm) picture(fleet string, ordinal int) string {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	return strings.NewReplacer(node.Name, "NODE", `"`+fleet+`"`, `"FLEET"`).Replace(string(text))
+	return strings.NewReplacer(string(node.UID), "UID", node.Name, "NODE", `"`+fleet+`"`, `"FLEET"`).Replace(string(text))
 }
 
 // fromScratch is the picture of a node that was made from the template and has seen nothing else.

@@ -58,7 +58,7 @@ func (w nodes) awaitPod(name string, condition func(*corev1.Pod) bool) *corev1.P
 func settled(n *v1alpha1.SeiNode) bool {
 	return n.Status.Phase == v1alpha1.NodeRunning && n.Status.Plan == nil && n.Status.ObservedGeneration == n.Generation &&
 		n.Status.CurrentImage == inForce(n) && is(n, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync) &&
-		is(n, v1alpha1.ConditionSidecarReady, metav1.ConditionTrue, v1alpha1.ReasonSidecarReady)
+		is(n, v1alpha1.ConditionSidecarReady, metav1.ConditionTrue, "")
 }
 
 // inForce is the image that a node shall run.

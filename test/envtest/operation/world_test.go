@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -153,20 +154,16 @@ func (w tasks) submitted(node string, taskType api.TaskType) (ids, times int) {
 	return len(seen), times
 }
 
-type anyToken struct{}
-
-// Token implements sidecar.TokenSource.
-func (anyToken) Token(context.Context) (string, error) { return "any", nil }
-
 // submit gives a node's sidecar a task, as a person with a token would, and waits for its end.
 func (w tasks) submit(name string, taskType api.TaskType) {
 	w.T.Helper()
-	node, pod := &v1alpha1.SeiNode{}, &corev1.Pod{}
+	node, objects := &v1alpha1.SeiNode{}, task.Objects{StatefulSet: &appsv1.StatefulSet{}, Pod: &corev1.Pod{}}
 	w.Get(name, node)
-	w.Get(name+"-0", pod)
-	pool := sidecar.NewPool(sidecar.Options{Tokens: anyToken{}})
+	w.Get(name, objects.StatefulSet)
+	w.Get(name+"-0", objects.Pod)
+	pool := sidecar.NewPool(sidecar.Options{Tokens: world.Tokens{World: w.World}})
 	defer pool.CloseIdle()
-	to := task.Dial(pool, node, pod)
+	to := objects.Dial(pool, node)
 	id, err := to.Submit(w.T.Context(), api.TaskRequest{Type: taskType})
 	if err != nil {
 		w.T.Fatal(err)

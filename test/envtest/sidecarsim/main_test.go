@@ -22,7 +22,9 @@ func TestMain(m *testing.M) { os.Exit(envtest.Main(m)) }
 
 type token string
 
-func (t token) Token(context.Context) (string, error) { return string(t), nil }
+func (t token) Token(context.Context, string) (string, error) { return string(t), nil }
+
+func (token) Refused(string, string) {}
 
 // world is a namespace with simulated pods and sidecars.
 type world struct {

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +25,6 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/engine"
 	"github.com/sei-operator/sei-operator/internal/sidecar/server"
-	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
 )
 
@@ -101,7 +99,7 @@ func (p *process) open() error {
 	defer p.mu.Unlock()
 	p.engine = e
 	p.handler = p.atLevel(server.New(server.Config{
-		Tasks: e, Auth: bearer(p.all.opts.Token), Identity: server.Identity{Node: p.node, PodUID: string(p.pod.UID)},
+		Tasks: e, Auth: p.authenticator(), Identity: server.Identity{Node: p.node, PodUID: string(p.pod.UID)},
 		NodeID: func() (string, error) { return nodeID(p.volume), nil }, InSync: p.inSync, Node: p.document, Version: "sidecarsim", Registry: registry, Log: log,
 	}))
 	return nil
@@ -175,18 +173,6 @@ func (s *Sidecars) LoseStore(node string) error {
 	}
 	s.pokePod(p)
 	return nil
-}
-
-// bearer asks for a bearer token: this one, or any when it is empty.
-type bearer string
-
-// Authenticate implements auth.Authenticator.
-func (b bearer) Authenticate(r *http.Request) (string, error) {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok || token == "" || (b != "" && token != string(b)) {
-		return "", &auth.RejectionError{Status: http.StatusUnauthorized, Reason: "token", Message: "a bearer token for the sidecar is needed"}
-	}
-	return "test", nil
 }
 
 // gateMoved takes up what a task did to the gate once it has ended, and has the

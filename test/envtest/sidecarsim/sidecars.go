@@ -11,6 +11,7 @@ import (
 
 	seiv1alpha1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
 )
@@ -21,8 +22,11 @@ type Options struct {
 	Container string
 	// Port is used for containers that declare none; 7777 if zero.
 	Port int32
-	// Token is the only bearer token accepted; empty accepts any, but one
-	// there must be.
+	// Keys are those of the cluster's tokens; see KeysOf. With them sidecars let in whom the
+	// environment of their container says, as the real one does.
+	Keys auth.Keys
+	// Token is, without Keys, the only bearer token accepted; empty accepts any,
+	// but one there must be.
 	Token string
 	// Logf gets troubles; Start sets it to the test's.
 	Logf func(format string, args ...any)

@@ -12,6 +12,7 @@ import (
 
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -19,6 +20,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/manager"
 	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
@@ -44,6 +46,11 @@ type World struct {
 	Watched []string
 	// MetricsAddress is where the operator serves metrics; "0" for nowhere.
 	MetricsAddress string
+	// AccountNamespace is where the operator's account is. By default that is not the world's own:
+	// tokens are not counted among what is done for nodes.
+	AccountNamespace string
+	// RefuseShared has the operator call no sidecar that accepts the token of all nodes.
+	RefuseShared bool
 	// Stop ends the operator, if one runs.
 	Stop func()
 }
@@ -52,8 +59,12 @@ type World struct {
 func New(t *testing.T) *World {
 	t.Helper()
 	env := envtest.Shared(t)
-	w := &World{Env: env, T: t, NS: env.Namespace(t), MetricsAddress: "0", Stop: func() {}}
-	w.Sidecars = sidecarsim.Start(t, sidecarsim.Options{})
+	w := &World{Env: env, T: t, NS: env.Namespace(t), MetricsAddress: "0", AccountNamespace: metav1.NamespaceDefault, Stop: func() {}}
+	keys, err := sidecarsim.KeysOf(env.Config, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Sidecars = sidecarsim.Start(t, sidecarsim.Options{Keys: keys})
 	w.Pods = podsim.Start(t, env.Config, podsim.Options{Namespace: w.NS, Runtime: w.Sidecars, CrashBackOff: 200 * time.Millisecond})
 	w.Config, w.Recorder = env.Recorded()
 	w.Watches = envtest.NewWatches()
@@ -73,20 +84,18 @@ func Operated(t *testing.T) *World {
 	return w
 }
 
-// StartOperator starts an operator for the world's namespace. Its token file is any
-// token: the simulated sidecars want one and take it.
+// StartOperator starts an operator for the world's namespace.
 func (w *World) StartOperator() {
 	w.T.Helper()
 	token := filepath.Join(w.T.TempDir(), "token")
-	// {"alg":"none"}.{"sub":"system:serviceaccount:sei:operator"}.
-	jwt := "eyJhbGciOiJub25lIn0.eyJzdWIiOiJzeXN0ZW06c2VydmljZWFjY291bnQ6c2VpOm9wZXJhdG9yIn0.c2ln"
-	if err := os.WriteFile(token, []byte(jwt), 0o600); err != nil {
+	if err := os.WriteFile(token, []byte(w.Token(api.TokenAudience)), 0o600); err != nil {
 		w.T.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	mgr, err := manager.New(ctx, w.Config, manager.Config{
 		Platform: w.Platform, Namespace: w.NS, WatchNamespaces: append([]string{w.NS}, w.Watched...), Concurrency: manager.DefaultConcurrency,
 		MetricsAddress: w.MetricsAddress, InsecureMetrics: true, ProbeAddress: "0", ShutdownTimeout: 10 * time.Second, SidecarTokenFile: token,
+		AllowSharedAudience: !w.RefuseShared,
 	})
 	if err != nil {
 		cancel()
