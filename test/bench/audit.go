@@ -68,6 +68,9 @@ func (r request) kind() string {
 
 func (r request) isRead() bool { return r.Verb == "get" || r.Verb == "list" }
 
+// isToken reports whether a token was asked for, which writes nothing.
+func (r request) isToken() bool { return r.kind() == "create serviceaccounts/token" }
+
 // auditLog is the API server's log of the operator's requests.
 type auditLog struct {
 	path     string
@@ -126,6 +129,8 @@ type Requests struct {
 	Writes    int `json:"writes"`
 	Reads     int `json:"reads"`
 	Conflicts int `json:"conflicts"`
+	// Tokens are requests for tokens that sidecars are shown.
+	Tokens int `json:"tokens"`
 	// ByKind counts by verb and resource.
 	ByKind map[string]int `json:"byKind"`
 }
@@ -133,9 +138,12 @@ type Requests struct {
 func count(requests []request) Requests {
 	c := Requests{ByKind: map[string]int{}}
 	for _, r := range requests {
-		if r.isRead() {
+		switch {
+		case r.isRead():
 			c.Reads++
-		} else {
+		case r.isToken():
+			c.Tokens++
+		default:
 			c.Writes++
 		}
 		if r.Response.Code == 409 {

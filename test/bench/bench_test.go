@@ -47,7 +47,8 @@ func TestAuditLog_Window_CountsByVerbAndResource(t *testing.T) {
 		t.Fatalf("a log that is not there: %v, %v", found, err)
 	}
 	content := line(0, "create", "events", "", 201) + line(time.Second, "patch", "seinodes", "status", 409) +
-		line(2*time.Second, "get", "statefulsets", "", 200) + line(3*time.Second, "delete", "pods", "", 200)
+		line(2*time.Second, "get", "statefulsets", "", 200) + line(2*time.Second, "create", "serviceaccounts", "token", 201) +
+		line(3*time.Second, "delete", "pods", "", 200)
 	half := len(content) - 10
 	write := func(text string) {
 		if err := os.WriteFile(log.path, []byte(text), 0o600); err != nil {
@@ -55,7 +56,7 @@ func TestAuditLog_Window_CountsByVerbAndResource(t *testing.T) {
 		}
 	}
 	write(content[:half]) // the last line is being written
-	if found, err := log.between(at, at.Add(time.Hour)); err != nil || len(found) != 3 {
+	if found, err := log.between(at, at.Add(time.Hour)); err != nil || len(found) != 4 {
 		t.Fatalf("half a line: %v, %v", found, err)
 	}
 	write(content)
@@ -63,7 +64,9 @@ func TestAuditLog_Window_CountsByVerbAndResource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Requests{Writes: 2, Reads: 1, Conflicts: 1, ByKind: map[string]int{"patch seinodes/status": 1, "get statefulsets": 1, "delete pods": 1}}
+	want := Requests{Writes: 2, Reads: 1, Conflicts: 1, Tokens: 1, ByKind: map[string]int{
+		"patch seinodes/status": 1, "get statefulsets": 1, "delete pods": 1, "create serviceaccounts/token": 1,
+	}}
 	if diff := cmp.Diff(want, count(found)); diff != "" {
 		t.Error(diff)
 	}
@@ -183,6 +186,8 @@ func TestConclude_MissedAims_AreNamedAndFailTheCheck(t *testing.T) {
 		"first node done":                             func(r *Run) { r.Load.FirstDone = 2.1 },
 		"writes per node when settled":                func(r *Run) { r.Load.Settled.Writes = 5001 },
 		"reads per node":                              func(r *Run) { r.Load.Settled.Reads = 1 },
+		"tokens for sidecars per node":                func(r *Run) { r.Load.Settled.Tokens = 501 },
+		"tokens for sidecars per minute at rest":      func(r *Run) { r.Rest.Requests.Tokens = 26 },
 		"writes per minute at rest":                   func(r *Run) { r.Rest.Requests.Writes = 1 },
 		"cold start: writes":                          func(r *Run) { r.Restart.Requests.Writes = 1 },
 		"change while down":                           func(r *Run) { r.Restart.ChangeToDelete = 2.1 },

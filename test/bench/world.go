@@ -99,7 +99,11 @@ func (w *world) stop() {
 }
 
 func (w *world) startSimulators(ctx context.Context) (err error) {
-	if w.sidecars, err = sidecarsim.New(sidecarsim.Options{Logf: complainf}); err != nil {
+	keys, err := sidecarsim.KeysOf(w.Config, w.dir)
+	if err != nil {
+		return err
+	}
+	if w.sidecars, err = sidecarsim.New(sidecarsim.Options{Keys: keys, Logf: complainf}); err != nil {
 		return err
 	}
 	w.stops = append(w.stops, w.sidecars.Stop)
