@@ -37,6 +37,7 @@ func TestTasks_OnALiveNetwork_DoWhatTheySay(t *testing.T) {
 		name string
 		run  func(*scenario)
 	}{
+		{"a token of one node opens no other", (*scenario).tryTokensOfOthers},
 		{"an upgrade is proposed and voted for", (*scenario).proposeUpgrade},
 		{"each proposal is sent once whatever is killed", (*scenario).proposeUnderFire},
 		{"waits end when their condition holds", (*scenario).awaitWithTasks},
