@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,25 +11,33 @@ import (
 )
 
 // meant turns away requests that name another node or pod: the address they came
-// to belonged to somebody else when the caller looked it up.
+// to belonged to somebody else when the caller looked it up. Known callers alone are told who
+// this is.
 func (s *server) meant(next http.Handler) http.Handler {
-	mismatch := func(r *http.Request, header, own string) string {
-		meant := r.Header.Get(header)
-		if meant == "" || own == "" || meant == own {
-			return ""
-		}
-		return fmt.Sprintf("this is %s, the request is for %s", own, meant)
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		wrong := cmp.Or(mismatch(r, api.HeaderNode, s.Identity.Node), mismatch(r, api.HeaderPodUID, s.Identity.PodUID))
-		if wrong == "" {
+		meant, own := s.mistaken(r)
+		if meant == "" {
 			next.ServeHTTP(w, r)
 			return
+		}
+		wrong := fmt.Sprintf("the request is for %s, which this is not", meant)
+		if r.Context().Value(callerKey{}) != nil {
+			wrong = fmt.Sprintf("this is %s, the request is for %s", own, meant)
 		}
 		respondError(w, http.StatusMisdirectedRequest, wrong, &api.ErrorDetail{
 			Code: api.CodeWrongNode, Retryable: true, Hint: "look the pod's address up again",
 		})
 	})
+}
+
+// mistaken gives whom a request is for and who this is instead; empty when it is for us.
+func (s *server) mistaken(r *http.Request) (meant, own string) {
+	for _, c := range []struct{ header, own string }{{api.HeaderNode, s.Identity.Node}, {api.HeaderPodUID, s.Identity.PodUID}} {
+		if meant := r.Header.Get(c.header); meant != "" && c.own != "" && meant != c.own {
+			return meant, c.own
+		}
+	}
+	return "", ""
 }
 
 type callerKey struct{}

@@ -98,12 +98,12 @@ func New(cfg Config) http.Handler {
 	private.HandleFunc("GET /v0/tasks/{id}", s.get)
 	private.HandleFunc("DELETE /v0/tasks/{id}", s.delete)
 
-	guarded := s.authenticated(s.audited(private))
-	return s.meant(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	open, guarded := s.meant(public), s.authenticated(s.meant(s.audited(private)))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if api.IsPublic(r.URL.Path) {
-			public.ServeHTTP(w, r)
+			open.ServeHTTP(w, r)
 			return
 		}
 		guarded.ServeHTTP(w, r)
-	}))
+	})
 }

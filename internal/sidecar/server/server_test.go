@@ -221,6 +221,35 @@ func TestRejection_IsCountedByReason(t *testing.T) {
 	}
 }
 
+// Whoever guesses an address learns from it neither which node nor which pod it is.
+func TestIdentity_IsToldToKnownCallersAlone(t *testing.T) {
+	srv := serve(t, func(c *Config) {
+		c.Auth, c.Identity = auth.TrustedHeader{}, Identity{Node: "chain/node-0", PodUID: "7d2c"}
+	})
+	for _, header := range []string{api.HeaderNode, api.HeaderPodUID} {
+		for _, c := range []struct {
+			path, caller string
+			status       int
+			told         bool
+		}{
+			{"/v0/tasks", "", http.StatusUnauthorized, false},
+			{"/v0/tasks", "alice", http.StatusMisdirectedRequest, true},
+			{"/v0/livez", "", http.StatusMisdirectedRequest, false},
+			{"/v0/livez", "alice", http.StatusMisdirectedRequest, false}, // nobody is asked who they are there
+		} {
+			headers := []string{header, "some/body-else"}
+			if c.caller != "" {
+				headers = append(headers, "X-Remote-User", c.caller)
+			}
+			got := do(t, http.MethodGet, srv.URL+c.path, "", headers...)
+			told := strings.Contains(string(got.body), "chain/node-0") || strings.Contains(string(got.body), "7d2c")
+			if got.status != c.status || told != c.told {
+				t.Errorf("%s as %q with %s: %d %s", c.path, c.caller, header, got.status, got.body)
+			}
+		}
+	}
+}
+
 // The read timeout must not look like a caller that hung up: a long poll that
 // outlasts it goes on and still hears of the end.
 func TestLongPoll_OutlastsTheReadTimeout(t *testing.T) {

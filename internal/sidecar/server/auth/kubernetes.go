@@ -94,7 +94,7 @@ func (k *Kubernetes) admit(token *oidc.IDToken, issuer string) (string, error) {
 	case issuer == "" || token.Issuer != issuer:
 		return "", unauthenticated("wrong_issuer", "token was issued by %q, not by %q", token.Issuer, issuer)
 	case !slices.Contains(token.Audience, k.Audience):
-		return "", unauthenticated("wrong_audience", "token is for %q, not for %q", token.Audience, k.Audience)
+		return "", unauthenticated("wrong_audience", "token is for %q, not for this sidecar", token.Audience)
 	case !slices.Contains(k.Subjects, token.Subject):
 		return "", &RejectionError{
 			Status: http.StatusForbidden, Reason: "wrong_subject",
