@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -164,6 +166,36 @@ func TestUnpack_StopsAGzipBombAtTheLimit(t *testing.T) {
 	many := tarGz(t, &tar.Header{Name: "a", Typeflag: tar.TypeReg}, &tar.Header{Name: "b", Typeflag: tar.TypeReg})
 	if _, err := archive.Unpack(t.Context(), bytes.NewReader(many), t.TempDir(), archive.Limits{Files: 1}); !errors.Is(err, archive.ErrTooLarge) {
 		t.Errorf("Unpack of too many files = %v, want ErrTooLarge", err)
+	}
+}
+
+// A directory takes no bytes, and an archive need not name those above its files.
+func TestUnpack_CountsDirectories(t *testing.T) {
+	const most = 1 << 10
+	named, unnamed := make([]*tar.Header, 0, most), make([]*tar.Header, 0, most)
+	for i := range most {
+		named = append(named, &tar.Header{Name: strconv.Itoa(i), Typeflag: tar.TypeDir})
+		unnamed = append(unnamed, &tar.Header{Name: strconv.Itoa(i) + "/0", Typeflag: tar.TypeReg})
+	}
+	deep := strings.Repeat("a/", most)
+	for name, c := range map[string]struct {
+		headers []*tar.Header
+		want    error
+	}{
+		"as many as there may be": {named, nil},
+		"the same again":          {append(slices.Clone(named), named...), nil},
+		"unnamed":                 {unnamed, nil},
+		"one more":                {append(slices.Clone(named), &tar.Header{Name: "more", Typeflag: tar.TypeDir}), archive.ErrTooLarge},
+		"one more, unnamed":       {append(slices.Clone(unnamed), &tar.Header{Name: "more/0", Typeflag: tar.TypeReg}), archive.ErrTooLarge},
+		"deep":                    {[]*tar.Header{{Name: deep + "a/0", Typeflag: tar.TypeReg}}, archive.ErrTooLarge},
+		"one in the place of a file": {
+			[]*tar.Header{{Name: "a", Typeflag: tar.TypeReg}, {Name: "a/0", Typeflag: tar.TypeReg}}, archive.ErrCorrupt,
+		},
+	} {
+		_, err := archive.Unpack(t.Context(), bytes.NewReader(tarGz(t, c.headers...)), t.TempDir(), archive.Limits{})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: Unpack = %v, want %v", name, err, c.want)
+		}
 	}
 }
 

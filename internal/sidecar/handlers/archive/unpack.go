@@ -15,6 +15,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 )
 
 // What can be wrong with an archive. Errors of Unpack wrap one of these, or
@@ -25,10 +26,18 @@ var (
 	ErrCorrupt  = errors.New("corrupt archive")
 )
 
-// maxTrailer bounds what may follow the end of the tar stream: padding, not data.
-const maxTrailer = 1 << 20
+const (
+	// maxTrailer bounds what may follow the end of the tar stream: padding, not data.
+	maxTrailer = 1 << 20
+	// maxFiles is how many files an archive may have for which no limit is known. A snapshot has one
+	// per 10 MB.
+	maxFiles = 1 << 22
+	// maxDirs is how many directories an archive may have, whether it names them or not. A snapshot
+	// has one per height and format, and one for its index.
+	maxDirs = 1 << 10
+)
 
-// Limits bound what an archive may contain. Zero means no bound.
+// Limits bound what an archive may contain. Zero means as much as a snapshot may ever have.
 type Limits struct {
 	Bytes int64
 	Files int64
@@ -41,7 +50,7 @@ type Stats struct {
 }
 
 // Unpack writes the files of a tar stream, in gzip or zstd, into target, which has to exist
-// and should be empty. On an error target holds rubbish and is the caller's to
+// and to be empty. On an error target holds rubbish and is the caller's to
 // delete.
 func Unpack(ctx context.Context, src io.Reader, target string, limits Limits) (Stats, error) {
 	root, err := os.OpenRoot(target)
@@ -55,7 +64,7 @@ func Unpack(ctx context.Context, src io.Reader, target string, limits Limits) (S
 		return Stats{}, source.explain("reading the archive's header", err)
 	}
 	defer func() { _ = zipped.Close() }()
-	u := &unpacker{root: root, limits: normal(limits), buf: make([]byte, 256<<10)}
+	u := &unpacker{root: root, limits: normal(limits), dirs: map[string]bool{}, buf: make([]byte, 256<<10)}
 	files := tar.NewReader(zipped)
 	for {
 		header, err := files.Next()
@@ -77,7 +86,7 @@ func normal(l Limits) Limits {
 		l.Bytes = math.MaxInt64
 	}
 	if l.Files <= 0 {
-		l.Files = math.MaxInt64
+		l.Files = maxFiles
 	}
 	return l
 }
@@ -99,7 +108,9 @@ type unpacker struct {
 	root   *os.Root
 	limits Limits
 	stats  Stats
-	buf    []byte
+	// dirs are the directories that were made.
+	dirs map[string]bool
+	buf  []byte
 }
 
 func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
@@ -119,11 +130,26 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 	}
 }
 
+// dir makes a directory and those above it. Each takes an inode, which a volume may run out of
+// while it has bytes to spare, so they are counted.
 func (u *unpacker) dir(name string, mode fs.FileMode) error {
-	if name == "." {
+	if name == "." || u.dirs[name] {
 		return nil
 	}
-	return u.root.MkdirAll(name, mode.Perm()|0o700)
+	if strings.Count(name, string(filepath.Separator)) >= maxDirs || len(u.dirs) >= maxDirs {
+		return fmt.Errorf("%w: more than %d directories", ErrTooLarge, maxDirs)
+	}
+	if err := u.dir(filepath.Dir(name), 0o750); err != nil {
+		return err
+	}
+	err := u.root.Mkdir(name, mode.Perm()|0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: a file and a directory have the same name", ErrCorrupt)
+	}
+	if err == nil {
+		u.dirs[name] = true
+	}
+	return err
 }
 
 func (u *unpacker) file(name string, header *tar.Header, content io.Reader) error {
@@ -134,7 +160,7 @@ func (u *unpacker) file(name string, header *tar.Header, content io.Reader) erro
 	if header.Size > u.limits.Bytes-u.stats.Bytes {
 		return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, u.limits.Bytes)
 	}
-	if err := u.root.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+	if err := u.dir(filepath.Dir(name), 0o750); err != nil {
 		return err
 	}
 	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, header.FileInfo().Mode().Perm()|0o600)
