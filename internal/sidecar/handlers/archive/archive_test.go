@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -196,6 +197,45 @@ func TestUnpack_CountsDirectories(t *testing.T) {
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: Unpack = %v, want %v", name, err, c.want)
 		}
+	}
+}
+
+// inTheMiddle does something when a megabyte was packed.
+type inTheMiddle struct {
+	bytes.Buffer
+	do func()
+}
+
+func (w *inTheMiddle) Write(p []byte) (int, error) {
+	if w.do != nil && w.Len() > 1<<20 {
+		w.do()
+		w.do = nil
+	}
+	return w.Buffer.Write(p)
+}
+
+// Somebody who may write to the snapshot directory replaces a part of it by a link to what they may
+// not read, while it is packed.
+func TestPack_ReadsNothingOutsideTheSource(t *testing.T) {
+	parent := t.TempDir()
+	source, outside := filepath.Join(parent, "source"), filepath.Join(parent, "outside")
+	large := make([]byte, 8<<20)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(large) // does not compress, so it is written before it ends
+	for file, content := range map[string][]byte{
+		filepath.Join(source, "100", "1", "0"): large, filepath.Join(source, "100", "1", "1"): []byte("chunk"), filepath.Join(outside, "1"): []byte("hush!"),
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := filepath.Join(source, "100", "1")
+	out := &inTheMiddle{do: func() {
+		if err := errors.Join(os.Rename(dir, filepath.Join(parent, "away")), os.Symlink(outside, dir)); err != nil {
+			t.Error(err)
+		}
+	}}
+	if _, err := archive.Pack(t.Context(), out, archive.Gzip, archive.Source{Path: filepath.Join(source, "100"), Name: "100"}); err == nil || out.do != nil {
+		t.Errorf("Pack = %v, want that it refuses what is outside", err)
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Source is a file or directory and its name inside the archive.
@@ -44,23 +47,27 @@ type packer struct {
 	buf   []byte
 }
 
+// tree packs a file or directory. Whatever is put in the place of a file while it is packed, nothing
+// from outside of the source's directory is read.
 func (p *packer) tree(source Source) error {
-	return filepath.WalkDir(source.Path, func(file string, entry fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(filepath.Dir(source.Path))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	base := filepath.Base(source.Path)
+	return fs.WalkDir(root.FS(), base, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(source.Path, file)
-		if err != nil {
-			return err
-		}
-		return p.add(file, path.Join(source.Name, filepath.ToSlash(rel)), entry)
+		return p.add(root, file, path.Join(source.Name, strings.TrimPrefix(file, base)), entry)
 	})
 }
 
-func (p *packer) add(file, name string, entry fs.DirEntry) error {
+func (p *packer) add(root *os.Root, file, name string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
 		return err
@@ -72,18 +79,22 @@ func (p *packer) add(file, name string, entry fs.DirEntry) error {
 		return p.out.WriteHeader(header)
 	case info.Mode().IsRegular():
 		header.Typeflag, header.Size = tar.TypeReg, info.Size()
-		return p.file(file, header)
+		return p.file(root, file, header, info)
 	default:
 		return fmt.Errorf("%w: %s is neither a file nor a directory", ErrUnsafe, file)
 	}
 }
 
-func (p *packer) file(file string, header *tar.Header) error {
-	f, err := os.Open(file) //nolint:gosec // the node's own snapshot
+func (p *packer) file(root *os.Root, file string, header *tar.Header, seen fs.FileInfo) error {
+	// A pipe in the place of the file must not hold us up.
+	f, err := root.OpenFile(filepath.FromSlash(file), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || !os.SameFile(info, seen) {
+		return errors.Join(err, fmt.Errorf("%w: %s was replaced while it was packed", ErrUnsafe, file))
+	}
 	if err := p.out.WriteHeader(header); err != nil {
 		return err
 	}
