@@ -15,7 +15,7 @@ import (
 // Kills says how to disturb a task.
 type Kills struct {
 	// Number is how often the sidecar is killed at most; a task that has ended is
-	// left alone.
+	// left alone, and so is one that was hit twice: the third time it is given up.
 	Number int
 	// Within is the time in which each kill falls, at random. Set it to about the
 	// time an undisturbed run takes.
@@ -63,6 +63,9 @@ func (s *Sidecar) RunKilled(t api.TaskType, params any, kills Kills) api.TaskRes
 		if got, err := s.Client().Get(s.t.Context(), id, 0); err == nil && got.Status.Terminal() {
 			return got
 		}
+		if s.hits(id) == 2 {
+			break
+		}
 	}
 	s.Submit(t, id, params)
 	return s.Await(id)
@@ -83,14 +86,35 @@ func pass(d time.Duration) {
 // Interrupted lists the tasks that the sidecar found running when it started: the
 // kills that hit.
 func (s *Sidecar) Interrupted() []api.TaskType {
-	var found []api.TaskType
-	for line := range strings.Lines(s.Log()) {
-		var entry struct {
-			Msg  string
-			Type api.TaskType
+	all := s.interruptions()
+	found := make([]api.TaskType, 0, len(all))
+	for _, i := range all {
+		found = append(found, i.Type)
+	}
+	return found
+}
+
+// hits counts the kills that hit a task.
+func (s *Sidecar) hits(id string) (n int) {
+	for _, i := range s.interruptions() {
+		if i.ID == id {
+			n++
 		}
+	}
+	return n
+}
+
+// interruption is what the log says of a task that is run again.
+type interruption struct {
+	Msg, ID string
+	Type    api.TaskType
+}
+
+func (s *Sidecar) interruptions() (found []interruption) {
+	for line := range strings.Lines(s.Log()) {
+		var entry interruption
 		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "running an interrupted task again" {
-			found = append(found, entry.Type)
+			found = append(found, entry)
 		}
 	}
 	return found

@@ -22,6 +22,7 @@ const (
 // reach the disk.
 type job struct {
 	row      row
+	resumed  bool // an earlier process has left it
 	handler  Handler
 	ctx      context.Context //nolint:containedctx // the task's own life; it outlasts the request
 	cancel   context.CancelFunc
@@ -37,11 +38,10 @@ func (e *Engine) newJob(h Handler, r row) *job {
 
 // start puts the task in the queue. The caller holds e.write, so places are
 // taken in the order in which tasks were stored.
-func (e *Engine) start(h Handler, r row) {
-	j := e.newJob(h, r)
-	j.ticket = e.queue.join(h.Groups)
+func (e *Engine) start(j *job) {
+	j.ticket = e.queue.join(j.handler.Groups)
 	e.mu.Lock()
-	e.jobs[r.ID] = j
+	e.jobs[j.row.ID] = j
 	e.mu.Unlock()
 	e.wg.Add(1)
 	go e.run(j)
@@ -53,17 +53,24 @@ func (e *Engine) run(j *job) {
 	// The groups stay taken until the handler has really returned and its
 	// outcome is stored, also when the task was deleted meanwhile.
 	defer e.queue.leave(j.ticket)
+	// A process that is ended in order has not ended because of its tasks.
+	putDown := func() { e.note(j, 0) }
 	select {
 	case <-j.ticket.turn:
 	case <-j.ctx.Done():
+		putDown()
 		return
 	}
 	// The engine's context ends before those made from it do.
 	if j.ctx.Err() != nil || e.ctx.Err() != nil {
+		putDown()
 		return
 	}
+	ended := e.began(j)
 	outcome, interrupted := e.execute(j)
+	ended()
 	if interrupted {
+		putDown()
 		return
 	}
 	e.finish(j, outcome)

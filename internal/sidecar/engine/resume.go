@@ -60,9 +60,13 @@ func (e *Engine) resume() error {
 			err = e.giveUp(r, api.Terminal(api.CodeInvalidParams, fmt.Errorf("no handler registered for task type %s", r.Type)))
 		case left.superseded(r):
 			err = e.giveUp(r, api.Terminal(api.CodeSuperseded, errors.New("superseded by hold")))
+		case r.endsProcesses():
+			err = e.giveUp(r, errEndsProcesses())
 		default:
 			e.logAgain(r)
-			e.start(h, r)
+			j := e.newJob(h, r)
+			j.resumed = true
+			e.start(j)
 		}
 		if err != nil {
 			return err
@@ -98,9 +102,17 @@ func (e *Engine) leftBehind() (stale, error) {
 	return left, nil
 }
 
-// resumeHold runs an interrupted mark-not-ready to its end before it returns.
+// resumeHold runs an interrupted mark-not-ready to its end before it returns. The gate is held also
+// when it is not run again.
 func (e *Engine) resumeHold(r row) error {
+	if r.endsProcesses() {
+		return e.giveUp(r, errEndsProcesses())
+	}
 	e.logAgain(r)
+	r.Begun++
+	if err := e.store.replace(r); err != nil { // to hold the gate matters more
+		e.log.Error("noting the start of a task", "id", r.ID, "type", r.Type, "error", err)
+	}
 	j := e.newJob(e.handlers[r.Type], r)
 	defer j.cancel()
 	outcome, _ := e.execute(j)

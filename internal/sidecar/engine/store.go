@@ -29,6 +29,9 @@ var errGone = errors.New("the task was deleted")
 // the clock, which may jump.
 type row struct {
 	Seq uint64 `json:"seq"`
+	// Begun is in how many processes the task began and did not end, since one of them was ended in
+	// order or ran it for a while. A task counts as begun when it is submitted.
+	Begun int `json:"begun,omitempty"`
 	api.TaskResult
 }
 

@@ -76,7 +76,7 @@ func (e *Engine) accept(h Handler, req api.TaskRequest, run int) error {
 		return api.Retryable(api.CodeUnavailable, fmt.Errorf("%d tasks are unfinished already", unfinished))
 	}
 	now := e.clock.Now().UTC()
-	r := row{TaskResult: api.TaskResult{
+	r := row{Begun: 1, TaskResult: api.TaskResult{
 		ID: req.ID, Type: req.Type, Status: api.TaskRunning, Run: run, SubmittedAt: now,
 	}}
 	if !isEmpty(req.Params) {
@@ -87,7 +87,7 @@ func (e *Engine) accept(h Handler, req api.TaskRequest, run int) error {
 		return storeError("persist task", err)
 	}
 	e.metrics.submissions.WithLabelValues(string(h.Type)).Inc()
-	e.start(h, r)
+	e.start(e.newJob(h, r))
 	return nil
 }
 
