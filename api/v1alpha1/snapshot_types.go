@@ -48,6 +48,10 @@ type S3Snapshot struct {
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TargetHeight int64 `json:"targetHeight,omitempty"`
+	// requireVerified passes over snapshots without a manifest. Without it such
+	// a snapshot is compared with its own index only.
+	// +optional
+	RequireVerified bool `json:"requireVerified,omitempty"`
 }
 
 // StateSyncSnapshot asks for state sync. It has no fields.

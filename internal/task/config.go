@@ -68,7 +68,9 @@ func snapshotRestoreParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask)
 	if s := env.Node.Spec.Snapshot(); s == nil || s.S3 == nil {
 		return nil, errNoSource
 	}
-	params := wire.SnapshotRestore{TargetHeight: env.Node.Spec.Snapshot().S3.TargetHeight}
+	source := env.Node.Spec.Snapshot().S3
+	// A sidecar that does not know requireVerified refuses the task, and rightly so.
+	params := wire.SnapshotRestore{TargetHeight: source.TargetHeight, RequireVerified: source.RequireVerified}
 	if env.level() >= api.LevelNode {
 		params.TrustPeriod = env.Node.Spec.Snapshot().TrustPeriod
 	}

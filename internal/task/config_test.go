@@ -21,11 +21,11 @@ func fromSnapshot(source *v1alpha1.SnapshotSource) *Env {
 
 func TestSnapshotParams_CarryWhatTheSpecSays(t *testing.T) {
 	source := &v1alpha1.SnapshotSource{
-		S3: &v1alpha1.S3Snapshot{TargetHeight: 100}, TrustPeriod: "72h", BackfillBlocks: 50, RPCServers: []v1alpha1.HostPort{"a:26657", "b:26657"},
+		S3: &v1alpha1.S3Snapshot{TargetHeight: 100, RequireVerified: true}, TrustPeriod: "72h", BackfillBlocks: 50, RPCServers: []v1alpha1.HostPort{"a:26657", "b:26657"},
 	}
 	env := fromSnapshot(source)
 	restore, err := snapshotRestoreParams(t.Context(), env, nil)
-	if diff := cmp.Diff(wire.SnapshotRestore{TargetHeight: 100, TrustPeriod: "72h"}, restore); err != nil || diff != "" {
+	if diff := cmp.Diff(wire.SnapshotRestore{TargetHeight: 100, TrustPeriod: "72h", RequireVerified: true}, restore); err != nil || diff != "" {
 		t.Errorf("restore: %v (-want +got):\n%s", err, diff)
 	}
 	want := wire.ConfigureStateSync{UseLocalSnapshot: true, TrustPeriod: "72h", BackfillBlocks: 50, RPCServers: []string{"a:26657", "b:26657"}}

@@ -9,6 +9,8 @@ type SnapshotRestore struct {
 	// TrustPeriod is what state sync will be set up with; a snapshot that is older is
 	// refused before it is fetched. Empty means not known: the caller is only warned.
 	TrustPeriod string `json:"trustPeriod,omitempty"`
+	// RequireVerified passes over archives without a manifest.
+	RequireVerified bool `json:"requireVerified,omitempty"`
 }
 
 // Validate checks what can be checked without the node.

@@ -3,10 +3,12 @@ package snapshot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/objectstore"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
 const (
@@ -26,24 +28,32 @@ type choice struct {
 }
 
 // choose finds the newest complete snapshot at or below the target.
-func (t *Tasks) choose(ctx context.Context, bucket *objectstore.Bucket, target int64) (choice, error) {
+func (t *Tasks) choose(ctx context.Context, bucket *objectstore.Bucket, p wire.SnapshotRestore) (choice, error) {
 	there, err := t.shelf(ctx, bucket)
-	found := there.newest(target)
+	if p.RequireVerified {
+		there.archives = slices.DeleteFunc(there.archives, func(a stored) bool { return !a.manifest })
+	}
+	found := there.newest(p.TargetHeight)
 	best := choice{height: found.height, object: found.object}
 	where := bucket.Address(t.prefix())
 	switch {
 	case err != nil:
 		return best, err
+	case len(there.archives) == 0 && p.RequireVerified:
+		return best, api.Retryable(api.CodeNotFound, fmt.Errorf("no snapshots with a manifest found in %s", where))
 	case len(there.archives) == 0:
 		return best, api.Retryable(api.CodeNotFound, fmt.Errorf("no snapshots found in %s", where))
 	case there.newest(0).height == 0:
 		return best, api.Retryable(api.CodeNotFound, fmt.Errorf("no complete snapshot found in %s: their manifests are missing", where))
 	case best.height == 0:
-		return best, api.Retryable(api.CodeNotFound, fmt.Errorf("no snapshot found at or below height %d in %s", target, where))
+		return best, api.Retryable(api.CodeNotFound, fmt.Errorf("no snapshot found at or below height %d in %s", p.TargetHeight, where))
 	}
 	best.manifest, err = readManifest(ctx, bucket, best.object.Key)
 	if err != nil {
 		return best, err
+	}
+	if best.manifest == nil && p.RequireVerified {
+		return best, api.Retryable(api.CodeNotFound, fmt.Errorf("the manifest of %s is gone", best.object.Key))
 	}
 	return best, t.fits(best)
 }

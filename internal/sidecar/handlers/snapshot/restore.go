@@ -23,13 +23,15 @@ import (
 type restoreInputs struct {
 	Bucket, ChainID string
 	TargetHeight    int64
+	// RequireVerified is left out of the records of those who did not ask for it.
+	RequireVerified bool `json:",omitempty"`
 }
 
 // restore puts the chosen snapshot into the node's snapshot directory. The same
 // inputs again give the same result without a download; other inputs restore
 // anew. Homes that the public sidecar restored are left alone.
 func (t *Tasks) restore(ctx context.Context, task engine.Task, p wire.SnapshotRestore) (any, error) {
-	inputs := restoreInputs{Bucket: t.Node.SnapshotBucket, ChainID: t.Node.ChainID, TargetHeight: p.TargetHeight}
+	inputs := restoreInputs{Bucket: t.Node.SnapshotBucket, ChainID: t.Node.ChainID, TargetHeight: p.TargetHeight, RequireVerified: p.RequireVerified}
 	rec, err := completion.Find(task.Records, api.SnapshotRestore)
 	if err != nil {
 		return nil, err
@@ -42,7 +44,7 @@ func (t *Tasks) restore(ctx context.Context, task engine.Task, p wire.SnapshotRe
 		return rec.Result, t.cleared(target)
 	}
 	if rec == nil {
-		if result, done, err := t.restoredBefore(); done || err != nil {
+		if result, done, err := t.restoredBefore(p.RequireVerified); done || err != nil {
 			return result, err
 		}
 	}
@@ -67,11 +69,15 @@ func (t *Tasks) cleared(target string) error {
 	return errors.Join(t.Node.Mark(doneMark), durable.Remove(leftovers.Download(target)))
 }
 
-// restoredBefore recognises the mark of a sidecar that kept no records.
-func (t *Tasks) restoredBefore() (any, bool, error) {
+// restoredBefore recognises the mark of a sidecar that kept no records, and verified nothing.
+func (t *Tasks) restoredBefore(requireVerified bool) (any, bool, error) {
 	marked, err := t.Node.Marked(doneMark)
 	if err != nil || !marked {
 		return nil, false, err
+	}
+	if requireVerified {
+		return nil, false, api.Terminal(api.CodePrecondition, errors.New("this home was restored before, and nobody knows whether the snapshot was verified")).
+			WithHint("run reset-data first, which keeps keys and signing state")
 	}
 	data, err := os.ReadFile(t.Node.Home.Path(leftovers.RestoredHeight))
 	if err != nil {
@@ -96,7 +102,7 @@ func (t *Tasks) restoreAnew(ctx context.Context, task engine.Task, p wire.Snapsh
 		return wire.RestoredSnapshot{}, err
 	}
 	defer func() { _ = bucket.Close() }()
-	chosen, err := t.choose(ctx, bucket, p.TargetHeight)
+	chosen, err := t.choose(ctx, bucket, p)
 	if err != nil {
 		return wire.RestoredSnapshot{}, node.BucketError(err)
 	}

@@ -240,6 +240,32 @@ func TestRestore_SaysWhatIsMissing(t *testing.T) {
 	handlertest.WantError(t, err, api.CodeInvalidParams, "targetHeight")
 }
 
+func TestRestore_RequireVerified_TakesOnlyWhatHasAManifest(t *testing.T) {
+	const verified = `{"requireVerified":true}`
+	bucket := t.TempDir()
+	writeFile(t, filepath.Join(bucket, "test-1/state-sync/300.tar.gz"), string(archiveOf(t, filesOf(t, 300, "c"))))
+	f := newFixture(t, bucket)
+	_, err := f.Run(t, api.SnapshotRestore, verified)
+	handlertest.WantError(t, err, api.CodeNotFound, "no snapshots with a manifest found in")
+	from := newFixture(t, bucket)
+	from.withSnapshots(t, 100, 200)
+	handlertest.Must[wire.UploadedSnapshot](t, from.Harness, api.SnapshotUploadOnce, `{}`)
+	if got := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, verified); !got.Verified || got.Height != 100 {
+		t.Errorf("restored %+v, want what has a manifest", got)
+	}
+	if got := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`); got.Verified || got.Height != 300 {
+		t.Errorf("restored %+v, want the newest", got)
+	}
+	if got := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, verified); !got.Verified || got.Height != 100 {
+		t.Errorf("restored %+v after one that was not verified", got)
+	}
+	if err := completion.Forget(f.Records, api.SnapshotRestore); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Run(t, api.SnapshotRestore, verified)
+	handlertest.WantError(t, err, api.CodePrecondition, "restored before")
+}
+
 func TestRestore_ARepeatGivesTheResultAndOtherInputsRestoreAnew(t *testing.T) {
 	bucket := t.TempDir()
 	f := newFixture(t, bucket)
