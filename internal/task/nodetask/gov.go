@@ -11,6 +11,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/task/sidecartask"
+	"github.com/sei-operator/sei-operator/internal/text"
 )
 
 // transacting has the node's sidecar send a transaction. A task that somebody has submitted there
@@ -67,12 +68,16 @@ func paramChangeParams(env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	}, nil
 }
 
+// maxTxHash is longer than the hash of any transaction. What a sidecar says must not fill up a status.
+const maxTxHash = 128
+
 // transactionDone notes where the transaction is, also of a task that failed.
 func transactionDone(env *Env, result api.TaskResult) (string, error) {
 	var sent wire.GovTxResult
 	if err := json.Unmarshal(result.Result, &sent); err != nil {
 		return "", err
 	}
+	sent.TxHash = text.Shorten(sent.TxHash, maxTxHash)
 	tx := v1alpha1.TxOutputs{TxHash: sent.TxHash, Height: sent.Height}
 	proposal := &v1alpha1.ProposalOutputs{TxOutputs: tx, ProposalID: int64(min(sent.ProposalID, 1<<62))}
 	switch {

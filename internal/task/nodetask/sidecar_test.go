@@ -1,9 +1,11 @@
 package nodetask
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
@@ -32,5 +34,18 @@ func TestDueIn_GrowsWithTheRuns(t *testing.T) {
 		if got := dueIn(c.failed, now); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// What a sidecar says must not fill up a status.
+func TestTransactionDone_LongHash_IsCut(t *testing.T) {
+	env := &Env{Task: &v1alpha1.SeiNodeTask{Spec: v1alpha1.SeiNodeTaskSpec{GovVote: &v1alpha1.GovVote{}}}}
+	hash := strings.Repeat("A", 1<<20)
+	words, err := transactionDone(env, api.TaskResult{Result: []byte(`{"txHash":"` + hash + `","height":7}`)})
+	if err != nil || env.Outputs == nil || env.Outputs.GovVote.Height != 7 {
+		t.Fatalf("%+v, %v", env.Outputs, err)
+	}
+	if kept := env.Outputs.GovVote.TxHash; len(kept) > maxTxHash || kept == "" || len(words) > 2*maxTxHash {
+		t.Errorf("%d bytes of a hash are kept, and %d of words", len(kept), len(words))
 	}
 }
