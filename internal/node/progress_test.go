@@ -14,6 +14,7 @@ import (
 // waitingStatus is the status of a node whose plan waits for its new pod.
 func waitingStatus() *v1alpha1.SeiNodeStatus {
 	return &v1alpha1.SeiNodeStatus{
+		StatefulSet: &v1alpha1.ObjectIdentity{UID: "sts"},
 		Conditions: []metav1.Condition{
 			{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "A", Message: "a"},
 			{Type: v1alpha1.ConditionReconciling, Status: metav1.ConditionTrue, Reason: "A", Message: "a"},
@@ -23,6 +24,40 @@ func waitingStatus() *v1alpha1.SeiNodeStatus {
 			{Type: node.StepObserveImage, Status: v1alpha1.TaskRunning, Attempt: 1, Message: "waiting for the new pod"},
 			{Type: node.StepConfigApply, Status: v1alpha1.TaskPending, Attempt: 1},
 		}},
+	}
+}
+
+// newStatus is the status of a new node whose plan waits for its first pod.
+func newStatus() *v1alpha1.SeiNodeStatus {
+	s := waitingStatus()
+	s.StatefulSet = nil
+	return s
+}
+
+// What a plan makes for a new node can wait: there is no pod yet that would be deleted for it.
+func TestOnlyProgress_NewNode_WhatWasMadeCanWait(t *testing.T) {
+	made := func(s *v1alpha1.SeiNodeStatus) {
+		s.StatefulSet, s.Plan.Tasks[0].Status = &v1alpha1.ObjectIdentity{UID: "x"}, v1alpha1.TaskComplete
+	}
+	replaces := func(s *v1alpha1.SeiNodeStatus) {
+		s.Plan.Tasks = append(s.Plan.Tasks, v1alpha1.PlannedTask{Type: node.StepReplacePod, Status: v1alpha1.TaskPending})
+	}
+	for name, tc := range map[string]struct {
+		before, change func(*v1alpha1.SeiNodeStatus)
+		want           bool
+	}{
+		"made":                              {func(*v1alpha1.SeiNodeStatus) {}, made, true},
+		"another template than was planned": {func(*v1alpha1.SeiNodeStatus) {}, func(s *v1alpha1.SeiNodeStatus) { made(s); s.Plan.Target.PodTemplateHash = "x" }, false},
+		"the pod of an adopted StatefulSet": {replaces, made, false},
+		"a StatefulSet that was recorded":   {func(s *v1alpha1.SeiNodeStatus) { s.StatefulSet = &v1alpha1.ObjectIdentity{UID: "y"} }, made, false},
+	} {
+		stored, derived := newStatus(), newStatus()
+		tc.before(stored)
+		tc.before(derived)
+		tc.change(derived)
+		if got := node.OnlyProgress(stored, derived); got != tc.want {
+			t.Errorf("%s: only progress: %t, want %t", name, got, tc.want)
+		}
 	}
 }
 
@@ -54,7 +89,7 @@ func TestOnlyProgress_Changes_AreToldApart(t *testing.T) {
 		{"a condition ceases to hold", func(s *v1alpha1.SeiNodeStatus) { s.Conditions[1].Status = metav1.ConditionUnknown }, false},
 		{"a template was applied", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Tasks[0].Status = v1alpha1.TaskComplete }, false},
 		{"another template was applied", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Target.PodTemplateHash = "x" }, false},
-		{"a StatefulSet was made", func(s *v1alpha1.SeiNodeStatus) { s.StatefulSet = &v1alpha1.ObjectIdentity{UID: "x"} }, false},
+		{"another StatefulSet was made", func(s *v1alpha1.SeiNodeStatus) { s.StatefulSet = &v1alpha1.ObjectIdentity{UID: "x"} }, false},
 		{"a key was reserved", func(s *v1alpha1.SeiNodeStatus) { s.ConsensusAddress = "x" }, false},
 		{"an attempt failed", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Tasks[1].Attempt++ }, false},
 		{"a task failed", func(s *v1alpha1.SeiNodeStatus) { s.Plan.Tasks[1].Status = v1alpha1.TaskFailed }, false},

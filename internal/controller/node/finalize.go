@@ -93,6 +93,9 @@ func (r *Reconciler) release(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.
 
 func (r *Reconciler) reportTerminating(ctx context.Context, node *v1alpha1.SeiNode) error {
 	before, snapshot := node.DeepCopy(), r.Status.New(node)
+	if unwritten, ok := r.unwritten.of(node); ok {
+		node.Status = *unwritten.status.DeepCopy() // what is taken down is what was made
+	}
 	node.Status = *domain.ReportTerminating(node, r.Clock.Now())
 	result, err := snapshot.Patch(ctx, r.Client, node)
 	if err != nil {

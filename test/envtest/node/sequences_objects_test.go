@@ -83,7 +83,7 @@ func TestN21_PodThatNobodyOfOursControls_IsNeverDialled(t *testing.T) {
 	})
 	w.StartOperator()
 	w.Create(fullNode("n"))
-	w.await("n", func(n *v1alpha1.SeiNode) bool { return n.Status.StatefulSet != nil && n.Status.Plan != nil })
+	envtest.WaitFor(t, w.Env, w.NS, "n", func(s *appsv1.StatefulSet) bool { return s != nil })
 	for i := range 3 {
 		at := w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Overrides = map[string]string{"mempool.size": fmt.Sprint(1000 + i)} })
 		w.await("n", func(n *v1alpha1.SeiNode) bool { return n.Status.ObservedGeneration >= at.Generation })
