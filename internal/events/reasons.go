@@ -38,6 +38,7 @@ const (
 	UpgradeImageMissing      Reason = "UpgradeImageMissing"
 	UpgradeFailed            Reason = "UpgradeFailed"
 	UpgradeSnapshotMissing   Reason = "UpgradeSnapshotMissing"
+	NetworkPolicyRefused     Reason = "NetworkPolicyRefused"
 	PeerResolutionFailed     Reason = "PeerResolutionFailed"
 	ReconcileFailed          Reason = "ReconcileFailed"
 )
@@ -138,6 +139,8 @@ func Catalogue() []Entry {
 			"the note has the line of seid's log. The node stays on it until it is corrected."},
 		{UpgradeSnapshotMissing, warning, "BackUpVolume", "", "An upgrade goes on without the VolumeSnapshot that was asked for; the note says why."},
 		{VolumeNotResized, warning, "ResizeVolume", "PersistentVolumeClaim", "`dataVolume.size` grew, but the claim cannot follow; the note says why."},
+		{NetworkPolicyRefused, warning, "GuardPorts", "",
+			"The node has no NetworkPolicy: the API server refuses it, or one of its name belongs to someone else. The node goes on; the note says why."},
 		{PeerResolutionFailed, warning, "ResolvePeers", "", "A peer source gave no answer; the peers it gave last are kept."},
 		{ReconcileFailed, warning, "Reconcile", "", "Something went wrong that no condition speaks of; the operator tries again."},
 		{RolloutStarted, normal, "RollOut", "", "A fleet's template changed in a way that disturbs nodes; the note names the fields. They move a few at a time."},

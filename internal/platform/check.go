@@ -46,6 +46,7 @@ func check(c *Config, lines map[string]int) []problem {
 	}
 	k.gateway(c.Gateway)
 	k.p2p(c.P2P)
+	k.networkPolicies(c.NetworkPolicies)
 	k.syncers(c.StateSync.Syncers)
 	k.ec2(c.Peers.EC2)
 	return k.problems

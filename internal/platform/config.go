@@ -30,6 +30,8 @@ type Config struct {
 	Gateway Gateway `json:"gateway"`
 	// P2P is how fleets publish the peer-to-peer ports of their nodes.
 	P2P P2P `json:"p2p"`
+	// NetworkPolicies are who may connect to nodes.
+	NetworkPolicies NetworkPolicies `json:"networkPolicies"`
 	// StateSync lists the witnesses of state sync.
 	StateSync StateSync `json:"stateSync"`
 	// Peers limits where the peers of nodes may come from.
@@ -156,6 +158,23 @@ type P2P struct {
 	// $(NAMESPACE), $(ORDINAL) and $(CHAIN).
 	Hostname string `json:"hostname"`
 }
+
+// NetworkPolicies are who may connect to nodes. A namespace that is named stands for all of its pods.
+type NetworkPolicies struct {
+	// Enabled makes a NetworkPolicy for every node.
+	Enabled *bool `json:"enabled"`
+	// OperatorPodLabels find the operator's pods in its own namespace.
+	OperatorPodLabels map[string]string `json:"operatorPodLabels"`
+	// SidecarNamespaces reach the sidecars beside the operator.
+	SidecarNamespaces []string `json:"sidecarNamespaces"`
+	// RPCNamespaces reach what nodes serve to clients; none means everybody.
+	RPCNamespaces []string `json:"rpcNamespaces"`
+	// MetricsNamespaces reach the metrics of seid; none means everybody.
+	MetricsNamespaces []string `json:"metricsNamespaces"`
+}
+
+// On reports whether nodes get a NetworkPolicy.
+func (p NetworkPolicies) On() bool { return p.Enabled == nil || *p.Enabled }
 
 // Peers limits where the peers of nodes may come from.
 type Peers struct {

@@ -77,6 +77,9 @@ func (c *Config) applyDefaults() {
 	if c.Sidecar.StandingPermission == nil {
 		c.Sidecar.StandingPermission = &metav1.Duration{Duration: defaultPermission}
 	}
+	if c.NetworkPolicies.OperatorPodLabels == nil {
+		c.NetworkPolicies.OperatorPodLabels = map[string]string{"app.kubernetes.io/name": "sei-operator"}
+	}
 	if c.Storage.Default.Size == nil {
 		c.Storage.Default.Size = new(resource.MustParse("50Gi"))
 	}

@@ -98,6 +98,10 @@ func TestLoad_Example_SetsEveryField(t *testing.T) {
 			Type: P2PLoadBalancer, Preset: PresetNone, LoadBalancerClass: "example.com/lb",
 			Annotations: map[string]string{"example.com/pool": "public"}, Hostname: "$(NAME)-$(ORDINAL).$(NAMESPACE)",
 		},
+		NetworkPolicies: NetworkPolicies{
+			Enabled: new(false), OperatorPodLabels: map[string]string{"app": "sei-operator"},
+			SidecarNamespaces: []string{"ops"}, RPCNamespaces: []string{"gateways", "apps"}, MetricsNamespaces: []string{"monitoring"},
+		},
 		StateSync: StateSync{Syncers: map[string][]string{"pacific-1": {"a.example.com:26657", "b.example.com:443"}}},
 		Peers:     Peers{EC2: EC2Peers{Regions: []string{"eu-central-1"}, Tags: []string{"sei-chain", "role=sentry"}}},
 	}
@@ -127,6 +131,9 @@ func TestLoad_Mistakes_NameFileLineAndField(t *testing.T) {
 		"no snapshot kept":          {"volumeSnapshots:\n  keep: -1\n", "f:2: volumeSnapshots.keep: must be at least 1"},
 		"no time for a snapshot":    {"volumeSnapshots:\n  timeout: 0s\n", "f:2: volumeSnapshots.timeout: must be longer than zero"},
 		"bad snapshot class":        {"volumeSnapshots:\n  className: Fast One\n", `f:2: volumeSnapshots.className: "Fast One" is no name`},
+		"odd namespace":             {"networkPolicies:\n  rpcNamespaces: [Apps]\n", `f:2: networkPolicies.rpcNamespaces[0]: "Apps" is not a namespace`},
+		"odd label":                 {"networkPolicies:\n  operatorPodLabels:\n    app: a b\n", `f:3: networkPolicies.operatorPodLabels.app: "app=a b" is not a label`},
+		"no labels":                 {"networkPolicies:\n  operatorPodLabels: {}\n", "f:2: networkPolicies.operatorPodLabels: must not be empty"},
 		"mapping for text":          {"clusterDomain: {a: b}\n", "f:1: clusterDomain: want a single value, not a mapping"},
 		"text for mapping":          {"storage: big\n", "f:1: storage: want a mapping"},
 		"text for list":             {"scheduling:\n  default:\n    tolerations: all\n", "f:3: scheduling.default.tolerations: want a list"},

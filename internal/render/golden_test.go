@@ -22,7 +22,7 @@ func everything(t *testing.T, in render.Input) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents := []any{sts, render.Service(in)}
+	documents := []any{sts, render.Service(in), render.NetworkPolicy(in)}
 	if claim := render.DataClaim(in); claim != nil {
 		documents = append(documents, claim)
 	}

@@ -22,6 +22,8 @@ type Input struct {
 	// SidecarSubjects are the token subjects the sidecar listens to, for example
 	// system:serviceaccount:sei-operator-system:sei-operator.
 	SidecarSubjects []string
+	// OperatorNamespace is where the operator runs.
+	OperatorNamespace string
 }
 
 // role is the node's role, which also picks the platform's defaults.

@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -11,8 +12,9 @@ import (
 
 // Objects are the objects of a node. A nil one does not exist.
 type Objects struct {
-	StatefulSet *appsv1.StatefulSet
-	Service     *corev1.Service
+	StatefulSet   *appsv1.StatefulSet
+	Service       *corev1.Service
+	NetworkPolicy *networkingv1.NetworkPolicy
 	// Pod is the node's own pod, or that of its bootstrap Job.
 	Pod *corev1.Pod
 	// PodObstacle says why there is no pod although there should be one; empty when it is

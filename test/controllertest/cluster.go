@@ -13,8 +13,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 	k8sevents "k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +28,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/platform"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 // Cluster is the client of a reconciler: it reads from the cache and writes to the API server.
@@ -49,14 +53,16 @@ var At = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func New(t *testing.T, obj client.Object, configure ...func(*fake.ClientBuilder)) *Cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme, v1alpha1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c := &Cluster{Clock: clocktesting.NewFakePassiveClock(At)}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(obj).WithStatusSubresource(&v1alpha1.SeiNode{}, &v1alpha1.SeiNodeDeployment{}).
-		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: c.patchStatus})
+		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: c.patchStatus, Apply: apply})
 	for _, f := range configure {
 		f(builder)
 	}
@@ -71,6 +77,32 @@ func (c *Cluster) patchStatus(
 	if err == nil {
 		c.StatusWrites++
 	}
+	return err
+}
+
+// apply stores NetworkPolicies as they are sent: the fake API server cannot merge them, and the
+// operator applies them whole.
+func apply(ctx context.Context, under client.WithWatch, obj runtime.ApplyConfiguration, o ...client.ApplyOption) error {
+	sent, ok := obj.(*networkingv1ac.NetworkPolicyApplyConfiguration)
+	if !ok {
+		return under.Apply(ctx, obj, o...)
+	}
+	policy, err := render.Convert[networkingv1.NetworkPolicy](sent)
+	if err != nil {
+		return err
+	}
+	live := &networkingv1.NetworkPolicy{}
+	switch err := under.Get(ctx, client.ObjectKeyFromObject(policy), live); {
+	case apierrors.IsNotFound(err):
+		err = under.Create(ctx, policy)
+		sent.WithResourceVersion(policy.ResourceVersion)
+		return err
+	case err != nil:
+		return err
+	}
+	policy.ResourceVersion = live.ResourceVersion
+	err = under.Update(ctx, policy)
+	sent.WithResourceVersion(policy.ResourceVersion)
 	return err
 }
 

@@ -39,6 +39,10 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		}
 	}
 	env := r.env(s)
+	unguarded := s.syncNetworkPolicy(ctx, env)
+	if unguarded != nil && !domain.Initialized(&s.node.Status) {
+		return unguarded // no pod before its policy
+	}
 	if s.target.TemplateProblem == "" && s.mayHaveStatefulSet() {
 		if err := r.repair(ctx, s, env); err != nil {
 			return err
@@ -50,7 +54,18 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		s.pin()
 		r.endPlan(s)
 	}
-	return r.syncPull(ctx, s)
+	return errors.Join(unguarded, r.syncPull(ctx, s))
+}
+
+// syncNetworkPolicy keeps the node's NetworkPolicy in shape, from before its first pod is made.
+func (s *scope) syncNetworkPolicy(ctx context.Context, env *task.Env) (err error) {
+	if s.activePlan() == nil && s.found.Identity == nil && !domain.Initialized(&s.node.Status) {
+		return nil
+	}
+	if s.policyProblem, err = task.SyncNetworkPolicy(ctx, env); err != nil {
+		return fmt.Errorf("keeping the NetworkPolicy in shape: %w", err)
+	}
+	return nil
 }
 
 // mayAdvance reports whether the active plan runs on in this pass. After an impostor was

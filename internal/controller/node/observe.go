@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -52,6 +53,9 @@ func (r *Reconciler) observeObjects(ctx context.Context, s *scope) (err error) {
 		return err
 	}
 	if o.Service, err = fresh(ctx, r, node, node.Name, &corev1.Service{}); err != nil {
+		return err
+	}
+	if o.NetworkPolicy, err = fresh(ctx, r, node, node.Name, &networkingv1.NetworkPolicy{}); err != nil {
 		return err
 	}
 	if o.Claim, err = fresh(ctx, r, node, render.ClaimName(node), &corev1.PersistentVolumeClaim{}); err != nil {

@@ -137,6 +137,7 @@ func (r *Reconciler) emitFacts(ctx context.Context, s *scope) {
 	// A peer that is still starting is no failure, and says so itself.
 	tell(events.PeerResolutionFailed, strings.Join(slices.DeleteFunc(slices.Clone(s.peerProblems), peers.Waiting), "; "), nil)
 	tell(events.VolumeNotResized, s.found.VolumeProblem, events.Claim(s.node))
+	tell(events.NetworkPolicyRefused, s.policyProblem, nil)
 	tell(events.StatefulSetNotOurs, s.foreignStatefulSet(), sts)
 	failure := ""
 	if s.err != nil {

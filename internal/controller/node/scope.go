@@ -52,6 +52,8 @@ type scope struct {
 	upgrade domain.UpgradeChoice
 	// obstacle is why the node's objects cannot be kept in shape.
 	obstacle error
+	// policyProblem is why the node has no NetworkPolicy although it should.
+	policyProblem string
 
 	// facts are what the decision was made on.
 	facts    domain.Facts
@@ -95,7 +97,7 @@ func (r *Reconciler) newScope(node *v1alpha1.SeiNode) *scope {
 		before:      before,
 		now:         now,
 		putOffSince: since,
-		input:       render.Input{Node: node, Platform: r.Platform, SidecarSubjects: r.SidecarSubjects},
+		input:       render.Input{Node: node, Platform: r.Platform, SidecarSubjects: r.SidecarSubjects, OperatorNamespace: r.Namespace},
 		found:       task.Facts{Identity: node.Status.StatefulSet.DeepCopy(), ConsensusAddress: node.Status.ConsensusAddress},
 	}
 	// Rendered with the image that will have been chosen by then.

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -47,6 +48,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		For(&v1alpha1.SeiNode{}, builder.WithPredicates(loop.AskedForChange())).
 		Watches(&appsv1.StatefulSet{}, underWay{handler.EnqueueRequestsFromMapFunc(sameName)}).
 		Watches(&corev1.Service{}, owned).
+		Watches(&networkingv1.NetworkPolicy{}, handler.EnqueueRequestsFromMapFunc(sameName)).
 		Watches(&batchv1.Job{}, owned).
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfClaim)).
 		Watches(&corev1.Pod{}, underWay{handler.EnqueueRequestsFromMapFunc(nodeOfPod)}).
@@ -114,8 +116,8 @@ func peerFactsChanged() predicate.Predicate {
 	}
 }
 
-// sameName maps a StatefulSet to the node of its name: also one that took the place of
-// ours, or that keeps it.
+// sameName maps a StatefulSet or NetworkPolicy to the node of its name: also one that took the
+// place of ours, or that keeps it.
 func sameName(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
 }

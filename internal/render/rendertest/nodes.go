@@ -15,8 +15,12 @@ import (
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
-// OperatorSubject is the token subject the rendered sidecars listen to.
-const OperatorSubject = "system:serviceaccount:sei-operator-system:sei-operator"
+// OperatorSubject is the token subject the rendered sidecars listen to, and OperatorNamespace where
+// the operator runs.
+const (
+	OperatorSubject   = "system:serviceaccount:sei-operator-system:sei-operator"
+	OperatorNamespace = "sei-operator-system"
+)
 
 func node(name string, change func(*v1alpha1.SeiNode)) *v1alpha1.SeiNode {
 	n := &v1alpha1.SeiNode{}
@@ -108,7 +112,7 @@ func EveryNode() map[string]*v1alpha1.SeiNode {
 func Input(n *v1alpha1.SeiNode) render.Input {
 	cfg := platform.Default()
 	cfg.Buckets = platform.Buckets{Snapshot: "s3://snapshots?region=eu-central-1", Genesis: "gs://genesis"}
-	return render.Input{Node: n, Platform: cfg, SidecarSubjects: []string{OperatorSubject}}
+	return render.Input{Node: n, Platform: cfg, SidecarSubjects: []string{OperatorSubject}, OperatorNamespace: OperatorNamespace}
 }
 
 // Resources is a list of names and quantities in turn.
