@@ -33,7 +33,8 @@ type LabelPeers struct {
 	// selector holds labels that a peer's SeiNode must carry, all of them.
 	// +kubebuilder:validation:MinProperties=1
 	Selector map[string]string `json:"selector"`
-	// namespace of the peers. Empty means the node's own.
+	// namespace of the peers. Empty means the node's own. Another one has to be allowed by
+	// peers.label.namespaces of the operator's configuration.
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 }

@@ -151,7 +151,7 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 	if err != nil {
 		return err
 	}
-	resolver := &peers.Resolver{Nodes: mgr.GetClient(), ClusterDomain: cfg.Platform.ClusterDomain}
+	resolver := &peers.Resolver{Nodes: mgr.GetClient(), Label: cfg.Platform.Peers.Label, Watched: cfg.WatchNamespaces, ClusterDomain: cfg.Platform.ClusterDomain}
 	if cfg.EC2 {
 		allowed := cfg.Platform.Peers.EC2
 		resolver.Instances = peers.Allowed{Source: &peers.Cache{Source: &peers.EC2{}}, Regions: allowed.Regions, Tags: allowed.Tags}

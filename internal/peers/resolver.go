@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/platform"
 )
 
 // Resolver resolves the peer sources of nodes.
@@ -17,6 +18,10 @@ type Resolver struct {
 	Nodes client.Reader
 	// Instances finds EC2 instances; nil means that ec2Tags cannot be used.
 	Instances Instances
+	// Label is where label sources may look beside the node's own namespace.
+	Label platform.LabelPeers
+	// Watched are the namespaces that Nodes knows; empty means all.
+	Watched []string
 	// ClusterDomain is the domain of the cluster's Services, for example
 	// cluster.local.
 	ClusterDomain string

@@ -15,6 +15,7 @@ import (
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/peers"
+	"github.com/sei-operator/sei-operator/internal/platform"
 )
 
 // id makes a node id of one digit.
@@ -138,8 +139,42 @@ func TestResolve_Label_UsesTheNameInsideTheClusterWhateverTheExternalAddress(t *
 func TestResolve_LabelInAnotherNamespace(t *testing.T) {
 	node := newNode("sei", "a", "", withPeers(byLabel("other")))
 	resolver := &peers.Resolver{ClusterDomain: "k8s.corp", Nodes: reader(t, nil, newNode("sei", "b", id("b")), newNode("other", "a", id("f")))}
-	gotPeers, problems := resolver.Resolve(t.Context(), node, nil)
-	check(t, gotPeers, problems, []string{id("f") + "@a-0.a.other.svc.k8s.corp:26656"}, nil)
+	for _, listed := range []string{"other", platform.AnyNamespace} {
+		resolver.Label.Namespaces = []string{"third", listed}
+		gotPeers, problems := resolver.Resolve(t.Context(), node, nil)
+		check(t, gotPeers, problems, []string{id("f") + "@a-0.a.other.svc.k8s.corp:26656"}, nil)
+		if refused := peers.Refused(node, resolver.Label); refused != "" {
+			t.Errorf("with %s: %s", listed, refused)
+		}
+	}
+}
+
+// S11: who may edit a namespace learns nothing of the nodes of another, unless the platform allows it.
+func TestResolve_LabelInANamespaceThatIsNotListed_IsRefusedAndKeepsThePeers(t *testing.T) {
+	const refused = "label.namespace: the operator's configuration does not let other namespaces find the nodes of other: " +
+		"add it to peers.label.namespaces there, or name the peers by static addresses"
+	node := newNode("sei", "a", "", withPeers(byLabel(""), byLabel("other")))
+	resolver := &peers.Resolver{ClusterDomain: "cluster.local", Nodes: reader(t, nil, newNode("sei", "b", id("b")), newNode("other", "c", id("c")))}
+	for _, listed := range [][]string{nil, {"sei", "third"}} {
+		resolver.Label.Namespaces = listed
+		gotPeers, problems := resolver.Resolve(t.Context(), node, []string{id("0") + "@known:26656"})
+		check(t, gotPeers, problems, []string{id("0") + "@known:26656", id("b") + "@b-0.b.sei.svc.cluster.local:26656"}, []string{"spec.peers[1]: " + refused})
+		if got, want := peers.Refused(node, resolver.Label), "spec.peers[1]."+refused; got != want {
+			t.Errorf("Refused = %q, want %q", got, want)
+		}
+	}
+	own := newNode("sei", "a", "", withPeers(byLabel("sei"), static("x"), byTags()))
+	if got := peers.Refused(own, resolver.Label); got != "" {
+		t.Errorf("its own namespace is refused: %s", got)
+	}
+}
+
+func TestResolve_LabelInANamespaceThatIsNotWatched_SaysSo(t *testing.T) {
+	node := newNode("sei", "a", "", withPeers(byLabel("other")))
+	resolver := &peers.Resolver{Nodes: reader(t, nil), Watched: []string{"sei"}, Label: platform.LabelPeers{Namespaces: []string{platform.AnyNamespace}}}
+	gotPeers, problems := resolver.Resolve(t.Context(), node, []string{"old"})
+	check(t, gotPeers, problems, []string{"old"},
+		[]string{"spec.peers[0]: label.namespace: the operator does not watch namespace other: add --watch-namespace=other to its flags"})
 }
 
 func TestResolve_LabelPeerWithoutIDYet_IsWaitedFor(t *testing.T) {

@@ -34,6 +34,16 @@ func (r *Resolver) labelPeers(ctx context.Context, node *seiv1.SeiNode, source *
 		got.problemf("label.selector: %v", err)
 		return got
 	}
+	if refused := refusedNamespace(node, source, r.Label); refused != "" {
+		got.problemf("%s", refused)
+		got.lost = true
+		return got
+	}
+	if in := cmp.Or(source.Namespace, node.Namespace); len(r.Watched) > 0 && !slices.Contains(r.Watched, in) {
+		got.problemf("label.namespace: the operator does not watch namespace %s: add --watch-namespace=%s to its flags", in, in)
+		got.lost = true
+		return got
+	}
 	found, err := labelled(ctx, r.Nodes, node, source)
 	if err != nil {
 		got.problemf("%v", err)

@@ -13,6 +13,7 @@ import (
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/platform"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/seid"
 )
@@ -28,15 +29,18 @@ const maxWitnesses = 8
 // says for whom the node waits. A node that finds no peers by label gets neither: its sidecar asks
 // the peers it has. resolved are all peers of the node.
 func Witnesses(
-	ctx context.Context, nodes client.Reader, node *seiv1.SeiNode, resolved []string, clusterDomain string,
+	ctx context.Context, nodes client.Reader, node *seiv1.SeiNode, resolved []string, settings *platform.Config,
 ) (servers []string, waiting string, err error) {
 	var found []seiv1.SeiNode
-	byLabel := false
+	byLabel, clusterDomain := false, settings.ClusterDomain
 	for _, source := range node.Spec.Peers {
 		if source.Label == nil {
 			continue
 		}
 		byLabel = true
+		if refusedNamespace(node, source.Label, settings.Peers.Label) != "" {
+			continue
+		}
 		more, err := labelled(ctx, nodes, node, source.Label)
 		if err != nil {
 			return nil, "", err

@@ -12,6 +12,7 @@ import (
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/peers"
+	"github.com/sei-operator/sei-operator/internal/platform"
 )
 
 func synced(status metav1.ConditionStatus) func(*seiv1.SeiNode) {
@@ -62,7 +63,10 @@ func TestWitnesses_AreThePeersInSync(t *testing.T) {
 		},
 		"none in sync, nobody else": {nodes: []client.Object{newNode("sei", "b", id("9"), no)}, resolved: []string{sibling("b")}, waits: true},
 		"nobody at all":             {waits: true},
-		"itself in sync":            {nodes: []client.Object{newNode("sei", "me", id("a"), yes)}, waits: true},
+		"in sync where the platform does not let it look": {
+			sources: []seiv1.PeerSource{byLabel("other")}, nodes: []client.Object{newNode("other", "b", id("b"), yes)}, waits: true,
+		},
+		"itself in sync": {nodes: []client.Object{newNode("sei", "me", id("a"), yes)}, waits: true},
 		"not more than eight": {nodes: many, want: func() (list []string) {
 			for i := range 8 {
 				list = append(list, fmt.Sprintf("m%02d-0.m%02d.sei.svc.cluster.local:26657", i, i))
@@ -77,7 +81,7 @@ func TestWitnesses_AreThePeersInSync(t *testing.T) {
 				sources = []seiv1.PeerSource{byLabel("")}
 			}
 			node := newNode("sei", "me", id("a"), withPeers(sources...))
-			got, waiting, err := peers.Witnesses(t.Context(), reader(t, nil, tc.nodes...), node, tc.resolved, "cluster.local")
+			got, waiting, err := peers.Witnesses(t.Context(), reader(t, nil, tc.nodes...), node, tc.resolved, platform.Default())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +97,7 @@ func TestWitnesses_AreThePeersInSync(t *testing.T) {
 
 func TestWitnesses_NodesCannotBeListed_IsAnError(t *testing.T) {
 	node := newNode("sei", "me", "", withPeers(byLabel("")))
-	if _, _, err := peers.Witnesses(t.Context(), reader(t, errors.New("broken")), node, nil, "x"); err == nil {
+	if _, _, err := peers.Witnesses(t.Context(), reader(t, errors.New("broken")), node, nil, platform.Default()); err == nil {
 		t.Error("no error")
 	}
 }

@@ -49,6 +49,11 @@ func check(c *Config, lines map[string]int) []problem {
 	k.networkPolicies(c.NetworkPolicies)
 	k.syncers(c.StateSync.Syncers)
 	k.ec2(c.Peers.EC2)
+	for i, name := range c.Peers.Label.Namespaces {
+		if name != AnyNamespace {
+			k.namespace(fmt.Sprintf("peers.label.namespaces[%d]", i), name)
+		}
+	}
 	return k.problems
 }
 

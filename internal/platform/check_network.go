@@ -21,9 +21,13 @@ func (k *checker) networkPolicies(p NetworkPolicies) {
 		"sidecarNamespaces": p.SidecarNamespaces, "rpcNamespaces": p.RPCNamespaces, "metricsNamespaces": p.MetricsNamespaces,
 	} {
 		for i, name := range names {
-			for _, msg := range validation.IsDNS1123Label(name) {
-				k.failf(fmt.Sprintf("%s.%s[%d]", field, list, i), "%q is not a namespace: %s", name, msg)
-			}
+			k.namespace(fmt.Sprintf("%s.%s[%d]", field, list, i), name)
 		}
+	}
+}
+
+func (k *checker) namespace(field, name string) {
+	for _, msg := range validation.IsDNS1123Label(name) {
+		k.failf(field, "%q is not a namespace: %s", name, msg)
 	}
 }

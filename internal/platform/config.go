@@ -1,6 +1,8 @@
 package platform
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -180,6 +182,22 @@ func (p NetworkPolicies) On() bool { return p.Enabled == nil || *p.Enabled }
 type Peers struct {
 	// EC2 is what peer sources of type ec2Tags may ask for. Nothing is, unless it is listed.
 	EC2 EC2Peers `json:"ec2"`
+	// Label is where peer sources of type label may look beside the node's own namespace.
+	Label LabelPeers `json:"label"`
+}
+
+// AnyNamespace in place of a namespace's name stands for all of them.
+const AnyNamespace = "*"
+
+// LabelPeers is where nodes may be found by their labels.
+type LabelPeers struct {
+	// Namespaces whose nodes may be found from everywhere, or AnyNamespace.
+	Namespaces []string `json:"namespaces"`
+}
+
+// MayFind reports whether nodes of one namespace may find those of another.
+func (p LabelPeers) MayFind(from, in string) bool {
+	return from == in || slices.Contains(p.Namespaces, in) || slices.Contains(p.Namespaces, AnyNamespace)
 }
 
 // EC2Peers is what may be asked of EC2.

@@ -103,7 +103,7 @@ func TestLoad_Example_SetsEveryField(t *testing.T) {
 			SidecarNamespaces: []string{"ops"}, RPCNamespaces: []string{"gateways", "apps"}, MetricsNamespaces: []string{"monitoring"},
 		},
 		StateSync: StateSync{Syncers: map[string][]string{"pacific-1": {"a.example.com:26657", "b.example.com:443"}}},
-		Peers:     Peers{EC2: EC2Peers{Regions: []string{"eu-central-1"}, Tags: []string{"sei-chain", "role=sentry"}}},
+		Peers:     Peers{EC2: EC2Peers{Regions: []string{"eu-central-1"}, Tags: []string{"sei-chain", "role=sentry"}}, Label: LabelPeers{Namespaces: []string{"sentries"}}},
 	}
 	if diff := cmp.Diff(want, cfg); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -132,6 +132,7 @@ func TestLoad_Mistakes_NameFileLineAndField(t *testing.T) {
 		"no time for a snapshot":    {"volumeSnapshots:\n  timeout: 0s\n", "f:2: volumeSnapshots.timeout: must be longer than zero"},
 		"bad snapshot class":        {"volumeSnapshots:\n  className: Fast One\n", `f:2: volumeSnapshots.className: "Fast One" is no name`},
 		"odd namespace":             {"networkPolicies:\n  rpcNamespaces: [Apps]\n", `f:2: networkPolicies.rpcNamespaces[0]: "Apps" is not a namespace`},
+		"odd namespace of peers":    {"peers:\n  label:\n    namespaces: ['*', a/b]\n", `f:3: peers.label.namespaces[1]: "a/b" is not a namespace`},
 		"odd label":                 {"networkPolicies:\n  operatorPodLabels:\n    app: a b\n", `f:3: networkPolicies.operatorPodLabels.app: "app=a b" is not a label`},
 		"no labels":                 {"networkPolicies:\n  operatorPodLabels: {}\n", "f:2: networkPolicies.operatorPodLabels: must not be empty"},
 		"mapping for text":          {"clusterDomain: {a: b}\n", "f:1: clusterDomain: want a single value, not a mapping"},

@@ -121,7 +121,7 @@ func Witnesses(
 	if servers = settings.StateSync.Syncers[node.Spec.ChainID]; len(servers) > 0 {
 		return servers, "", nil
 	}
-	servers, waiting, err = peers.Witnesses(ctx, nodes, node, resolved, settings.ClusterDomain)
+	servers, waiting, err = peers.Witnesses(ctx, nodes, node, resolved, settings)
 	if err != nil {
 		return nil, "", fmt.Errorf("looking for witnesses: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/peers"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/seid/config"
 )
@@ -48,6 +49,9 @@ func (s *scope) renderTarget() domain.Target {
 	s.renderResultExport(&t)
 	if err := config.CheckOverrides(spec.Overrides); err != nil {
 		t.ConfigProblem = fmt.Sprintf("spec.overrides: %v", err)
+		return t
+	}
+	if t.ConfigProblem = peers.Refused(s.node, s.input.Platform.Peers.Label); t.ConfigProblem != "" {
 		return t
 	}
 	t.ConfigHash = s.config().Hash()

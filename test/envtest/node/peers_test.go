@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
 	domain "github.com/sei-operator/sei-operator/internal/node"
@@ -34,6 +36,34 @@ func TestPeers_ByLabel_FollowTheFleet(t *testing.T) {
 	if w.countEvents(events.PeerResolutionFailed) != 0 {
 		t.Error("a peer that was still starting was reported as a failure")
 	}
+}
+
+// S11: nodes of another namespace are found only if the platform says so; a node that runs goes on.
+func TestPeers_OfANamespaceThatIsNotListed_AreRefusedAndTheNodeGoesOn(t *testing.T) {
+	w := newWorld(t)
+	other := w.Env.Namespace(t)
+	w.Watched = []string{other}
+	w.StartOperator()
+	peer := fullNode("peer")
+	peer.Labels, peer.Namespace, peer.Spec.Paused = map[string]string{"team": "sei"}, other, true
+	if err := w.Client.Create(t.Context(), peer); err != nil {
+		t.Fatal(err)
+	}
+	w.bringUp(fullNode("n"))
+	w.edit("n", func(n *v1alpha1.SeiNode) {
+		n.Spec.Peers = []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: map[string]string{"team": "sei"}, Namespace: other}}}
+	})
+	refused := w.await("n", func(n *v1alpha1.SeiNode) bool {
+		return is(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonSpecInvalid)
+	})
+	wantMessage(t, refused, v1alpha1.ConditionSpecValid, "spec.peers[0].label.namespace")
+	wantMessage(t, refused, v1alpha1.ConditionSpecValid, "add it to peers.label.namespaces")
+	if !is(refused, v1alpha1.ConditionInSync, metav1.ConditionTrue, v1alpha1.ReasonInSync) {
+		t.Errorf("the node does not go on: %+v", refused.Status.Conditions)
+	}
+	w.Platform.Peers.Label.Namespaces = []string{other}
+	w.RestartOperator()
+	w.await("n", settled)
 }
 
 // Peers that cannot be resolved are told of once, and hold nothing up.
