@@ -109,7 +109,8 @@ stage-monitoring:
 stage-fuzz:
 	@hack/fuzz.sh $(FUZZTIME)
 stage-envtest:
-	@$(GOTESTSUM) -- -timeout 40m ./test/envtest/...
+	@ENVTEST_USES=$(CURDIR)/.cache/uses $(GOTESTSUM) -- -timeout 40m ./test/envtest/...
+	@PERMISSIONS_USES=$(CURDIR)/.cache/uses $(GOTESTSUM) -- -count=1 ./test/permissions
 # How StatefulSets are updated depends on the Kubernetes version, so what we promise about that (C7, C9) is tried on
 # the one before, too.
 stage-envtest-1.36: export K8S_VERSION := 1.36.3

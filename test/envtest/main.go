@@ -2,6 +2,8 @@ package envtest
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"sync"
 	"testing"
 )
@@ -31,7 +33,14 @@ func Main(m *testing.M, opts ...Option) int {
 			shared.env.Stop()
 		}
 	}()
-	return m.Run()
+	code := m.Run()
+	if folder := os.Getenv(UsesVariable); folder != "" {
+		if err := writeUses(folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return max(code, 1)
+		}
+	}
+	return code
 }
 
 // Shared is the package's control plane; the first call starts it.

@@ -57,6 +57,7 @@ func (r *Recorder) Wrap(next http.RoundTripper) http.RoundTripper {
 		r.requests[place].Duration = time.Since(entry.Time)
 		if resp != nil {
 			r.requests[place].Code = resp.StatusCode
+			noteUse(r.requests[place])
 		}
 		return resp, err
 	})

@@ -17,14 +17,14 @@ import (
 )
 
 // +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments/status,verbs=get;patch
+// +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments/status,verbs=patch
 // +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments/finalizers,verbs=update
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=sei.io,resources=seinodetasks,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 const (

@@ -18,7 +18,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=sei.io,resources=seinodes/status,verbs=get;patch
+// +kubebuilder:rbac:groups=sei.io,resources=seinodes/status,verbs=patch
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete

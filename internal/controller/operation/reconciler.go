@@ -15,7 +15,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=sei.io,resources=seinodetasks,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=sei.io,resources=seinodetasks/status,verbs=get;patch
+// +kubebuilder:rbac:groups=sei.io,resources=seinodetasks/status,verbs=patch
 // +kubebuilder:rbac:groups=sei.io,resources=seinodetasks/finalizers,verbs=update
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments,verbs=get;list;watch
