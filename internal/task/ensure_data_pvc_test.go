@@ -83,3 +83,35 @@ func TestSyncClaim_WritesOnlyWhatMayChange(t *testing.T) {
 		}
 	}
 }
+
+// An operator that has rights in some namespaces only cannot read volumes, which are in none: it takes
+// a claim by what the claim itself says.
+func TestCheckImportedClaim_VolumeThatMayNotBeRead_IsTaken(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumes"}, "pv", nil)
+	unreachable := apierrors.NewServiceUnavailable("down")
+	for name, c := range map[string]struct {
+		err  error
+		done bool
+	}{"forbidden": {forbidden, true}, "not there": {apierrors.NewNotFound(schema.GroupResource{}, "pv"), false}, "unreachable": {unreachable, false}} {
+		scheme := runtime.NewScheme()
+		for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
+			if err := add(scheme); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reader := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				return c.err
+			},
+		}).Build()
+		in := rendertest.Input(rendertest.Replayer())
+		claim := &corev1.PersistentVolumeClaim{
+			Spec:   corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, VolumeName: "pv"},
+			Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: rendertest.Resources("storage", "90Ti")},
+		}
+		o := checkImportedClaim(t.Context(), &Env{Client: reader, Live: reader, Node: in.Node, Observed: &Objects{Claim: claim}, Render: in})
+		if o.IsDone() != c.done {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
