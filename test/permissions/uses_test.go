@@ -12,7 +12,7 @@ import (
 // Why a right may show in no request of a run although it is needed.
 const (
 	byAdmission = "admission asks for it where an owner blocks its deletion"
-	lateCache   = "asked when a cache does not show our own write for two seconds"
+	lateCache   = "asked when a cache does not show our own write for some seconds"
 	repeated    = "an event that repeats is patched"
 )
 
@@ -51,7 +51,7 @@ func TestRoles_EveryRuleIsUsed(t *testing.T) {
 	}
 	used := map[envtest.Use]bool{}
 	for _, file := range files {
-		content, err := os.ReadFile(file) //nolint:gosec // written by the tests before
+		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}

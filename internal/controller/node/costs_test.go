@@ -182,7 +182,7 @@ func TestUnwritten_NodeIsOrphaned_ItsStatefulSetIsKnown(t *testing.T) {
 	if err := c.Update(t.Context(), sts); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Client.Delete(t.Context(), node); err != nil {
+	if err := c.Delete(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.reconcile(t, c.r); err != nil {

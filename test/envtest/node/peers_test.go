@@ -41,7 +41,7 @@ func TestPeers_ByLabel_FollowTheFleet(t *testing.T) {
 // S11: nodes of another namespace are found only if the platform says so; a node that runs goes on.
 func TestPeers_OfANamespaceThatIsNotListed_AreRefusedAndTheNodeGoesOn(t *testing.T) {
 	w := newWorld(t)
-	other := w.Env.Namespace(t)
+	other := w.Namespace(t)
 	w.Watched = []string{other}
 	w.StartOperator()
 	peer := fullNode("peer")
