@@ -8,12 +8,22 @@ import (
 )
 
 // AllowEarly has the members ask for the permission to take a minor upgrade that is scheduled before
-// its height. The permission reaches a node like a change of the template: within the budget.
+// its height. The permission reaches a node like a change of the template: within the budget. One
+// that does not tell of the upgrade yet does not ask: it would look settled until it does, and then
+// go down beside the next.
 func AllowEarly(template *v1alpha1.SeiNodeSpec, members []Member) {
 	upgrade := earlyUpgrade(template, nextUpgrade(members))
 	for i := range members {
-		members[i].Target = members[i].Target.takingEarly(upgrade)
+		if live := members[i].own(); live != nil && tellsOf(live, upgrade) {
+			members[i].Target = members[i].Target.takingEarly(upgrade)
+		}
 	}
+}
+
+// tellsOf reports whether a node has seen an upgrade, or may take it already.
+func tellsOf(live *v1alpha1.SeiNode, upgrade string) bool {
+	u := live.Status.Upgrade
+	return u != nil && u.Scheduled != nil && u.Scheduled.Name == upgrade || live.Annotations[v1alpha1.AnnotationMinorUpgrade] == upgrade
 }
 
 // upgradeUnderWay is the upgrade of the chain that the fleet goes through; nil when there is none.

@@ -307,6 +307,28 @@ func (s *scene) minor() {
 	}
 }
 
+// Nodes look for plans at their own pace. One that has not seen the upgrade looks settled whatever it may do, so that it must not
+// be allowed to take it: it would go down beside the next.
+func TestUpgrade_Minor_IsNotAllowedToANodeThatHasNotSeenIt(t *testing.T) {
+	s := newScene(t)
+	s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"})
+	s.minor()
+	seen := s.live(0).Status.Upgrade
+	s.live(0).Status.Upgrade = nil
+	if decision := s.allowed(t); !slices.Equal(decision.Moves, []int{1}) {
+		t.Errorf("moves %v, want the second, which has seen it", decision.Moves)
+	}
+	s.live(1).Annotations[v1alpha1.AnnotationMinorUpgrade] = "v2"
+	if decision := s.allowed(t); len(decision.Moves) > 0 {
+		t.Errorf("moves %v beside one that is about to go down", decision.Moves)
+	}
+	s.live(0).Status.Upgrade = seen
+	s.upgrade(1, v1alpha1.UpgradeMovedEarly)
+	if decision := s.allowed(t); !slices.Equal(decision.Moves, []int{0}) {
+		t.Errorf("moves %v, want the first once it has seen it", decision.Moves)
+	}
+}
+
 func TestUpgrade_Minor_IsTakenEarlyWithinTheBudget(t *testing.T) {
 	s := newScene(t)
 	s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"})
