@@ -3,6 +3,7 @@ package manager
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -55,6 +56,9 @@ type Config struct {
 	AllowSharedAudience bool
 	// SidecarSubjects are further token subjects that sidecars shall accept.
 	SidecarSubjects []string
+	// WrapSidecarTransport, if set, stands between the operator and the sidecars, as a
+	// rest.Config's wrapper does between the operator and the API server.
+	WrapSidecarTransport func(http.RoundTripper) http.RoundTripper
 	// EC2 lets peer sources ask AWS.
 	EC2 bool
 

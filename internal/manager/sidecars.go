@@ -41,7 +41,7 @@ func operatorSubject(cfg Config) (string, error) {
 
 func newSidecarAccess(mgr ctrl.Manager, cfg Config, subject string) (*sidecarAccess, error) {
 	access := &sidecarAccess{subjects: slices.Clone(cfg.SidecarSubjects), file: cfg.SidecarTokenFile}
-	dial := sidecar.Options{Timeout: sidecarTimeout, RefuseShared: !cfg.AllowSharedAudience}
+	dial := sidecar.Options{Timeout: sidecarTimeout, RefuseShared: !cfg.AllowSharedAudience, WrapTransport: cfg.WrapSidecarTransport}
 	if subject != "" {
 		core, err := corev1client.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 		if err != nil {

@@ -69,6 +69,8 @@ type Options struct {
 	Timeout time.Duration
 	// HealthTimeout bounds one health check. The default is 2 s.
 	HealthTimeout time.Duration
+	// WrapTransport, if set, stands between the Pool and its connections.
+	WrapTransport func(http.RoundTripper) http.RoundTripper
 }
 
 // Pool is a Dialer. All its sidecars share one set of connections.
@@ -86,23 +88,27 @@ func NewPool(opts Options) *Pool {
 	if opts.HealthTimeout <= 0 {
 		opts.HealthTimeout = 2 * time.Second
 	}
+	// No proxy: a sidecar is reached by its pod's own address.
+	var transport http.RoundTripper = &http.Transport{
+		// Calls are bounded and idle connections let go: nobody needs probes.
+		DialContext: (&net.Dialer{Timeout: opts.Timeout, KeepAlive: -1}).DialContext,
+		// One for every node of a large cluster: each is looked at about every 30 s, and a
+		// new connection costs as much time as the look itself. The buffers are just large
+		// enough for what a look says, so that keeping a connection costs little memory.
+		MaxIdleConns:        1024,
+		MaxIdleConnsPerHost: 1,
+		// A sidecar that answers nothing holds no more than these.
+		MaxConnsPerHost: 8,
+		ReadBufferSize:  2 << 10,
+		WriteBufferSize: 2 << 10,
+		// The sidecar closes idle connections after 60 s; we let go first.
+		IdleConnTimeout: 45 * time.Second,
+	}
+	if opts.WrapTransport != nil {
+		transport = opts.WrapTransport(transport)
+	}
 	return &Pool{opts: opts, http: &http.Client{
-		// No proxy: a sidecar is reached by its pod's own address.
-		Transport: &http.Transport{
-			// Calls are bounded and idle connections let go: nobody needs probes.
-			DialContext: (&net.Dialer{Timeout: opts.Timeout, KeepAlive: -1}).DialContext,
-			// One for every node of a large cluster: each is looked at about every 30 s, and a
-			// new connection costs as much time as the look itself. The buffers are just large
-			// enough for what a look says, so that keeping a connection costs little memory.
-			MaxIdleConns:        1024,
-			MaxIdleConnsPerHost: 1,
-			// A sidecar that answers nothing holds no more than these.
-			MaxConnsPerHost: 8,
-			ReadBufferSize:  2 << 10,
-			WriteBufferSize: 2 << 10,
-			// The sidecar closes idle connections after 60 s; we let go first.
-			IdleConnTimeout: 45 * time.Second,
-		},
+		Transport: transport,
 		// A sidecar never redirects; whoever does is not one, and gets no token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
