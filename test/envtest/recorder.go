@@ -43,7 +43,7 @@ func NewRecorder() *Recorder {
 // is sent, so that whoever sees what it did finds it here; its answer is added later.
 func (r *Recorder) Wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(req *http.Request) (*http.Response, error) {
-		entry, err := r.describe(req)
+		entry, err := r.Describe(req)
 		if err != nil {
 			return nil, err
 		}
@@ -68,8 +68,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// describe names what a request asks for, the way the API server itself does.
-func (r *Recorder) describe(req *http.Request) (Request, error) {
+// Describe names what a request asks for, the way the API server itself does.
+func (r *Recorder) Describe(req *http.Request) (Request, error) {
 	info, err := r.resolver.NewRequestInfo(req)
 	if err != nil {
 		return Request{}, fmt.Errorf("describing %s %s: %w", req.Method, req.URL.Path, err)

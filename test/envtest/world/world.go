@@ -4,8 +4,6 @@ package world
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -18,9 +16,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/sei-operator/sei-operator/internal/events"
-	"github.com/sei-operator/sei-operator/internal/manager"
 	"github.com/sei-operator/sei-operator/internal/platform"
-	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
@@ -82,49 +78,6 @@ func Operated(t *testing.T) *World {
 	w := New(t)
 	w.StartOperator()
 	return w
-}
-
-// StartOperator starts an operator for the world's namespace.
-func (w *World) StartOperator() {
-	w.T.Helper()
-	token := filepath.Join(w.T.TempDir(), "token")
-	if err := os.WriteFile(token, []byte(w.Token(api.TokenAudience)), 0o600); err != nil {
-		w.T.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	mgr, err := manager.New(ctx, w.Config, manager.Config{
-		Platform: w.Platform, Namespace: w.NS, WatchNamespaces: append([]string{w.NS}, w.Watched...), Concurrency: manager.DefaultConcurrency,
-		MetricsAddress: w.MetricsAddress, InsecureMetrics: true, ProbeAddress: "0", ShutdownTimeout: 10 * time.Second, SidecarTokenFile: token,
-		AllowSharedAudience: !w.RefuseShared,
-	})
-	if err != nil {
-		cancel()
-		w.T.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	stopped := false
-	w.Stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-done; err != nil {
-			w.T.Errorf("the operator ended with: %v", err)
-		}
-	}
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		w.T.Fatal("the operator's caches did not fill")
-	}
-	w.Cache = mgr.GetCache()
-}
-
-// RestartOperator ends the operator and starts another.
-func (w *World) RestartOperator() {
-	w.T.Helper()
-	w.Stop()
-	w.StartOperator()
 }
 
 // Create stores an object in the world's namespace.
