@@ -1,12 +1,6 @@
 package node
 
 import (
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
-	"fmt"
-	"strings"
 	"testing"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -18,35 +12,18 @@ import (
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/task"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
+	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
 // consensusKey is a signing key file made from a seed, and its address.
-func consensusKey(seed byte) (file []byte, address string) {
-	key := ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune(seed)), ed25519.SeedSize)))
-	public := key.Public().(ed25519.PublicKey)
-	sum := sha256.Sum256(public)
-	address = strings.ToUpper(hex.EncodeToString(sum[:20]))
-	return fmt.Appendf(nil, `{"address":%q,"pub_key":{"type":"tendermint/PubKeyEd25519","value":%q},"priv_key":{"type":"tendermint/PrivKeyEd25519","value":%q}}`,
-		address, base64.StdEncoding.EncodeToString(public), base64.StdEncoding.EncodeToString(key)), address
-}
+func consensusKey(seed byte) (file []byte, address string) { return world.ConsensusKey(seed) }
 
-func nodeKey(seed byte) []byte {
-	key := ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune(seed)), ed25519.SeedSize)))
-	return fmt.Appendf(nil, `{"priv_key":{"type":"tendermint/PrivKeyEd25519","value":%q}}`, base64.StdEncoding.EncodeToString(key))
-}
+func nodeKey(seed byte) []byte { return world.NodeKey(seed) }
 
-func secret(name, key string, value []byte) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string][]byte{key: value}}
-}
+func secret(name, key string, value []byte) *corev1.Secret { return world.Secret(name, key, value) }
 
 func validator(name, signing, nodeKeyName string) *v1alpha1.SeiNode {
-	n := fullNode(name)
-	n.Spec.FullNode = nil
-	n.Spec.Validator = &v1alpha1.ValidatorSpec{
-		SigningKey: &v1alpha1.SigningKeySource{Secret: v1alpha1.KeySecret{SecretName: signing}},
-		NodeKey:    &v1alpha1.NodeKeySource{Secret: v1alpha1.KeySecret{SecretName: nodeKeyName}},
-	}
-	return n
+	return world.Validator(name, signing, nodeKeyName)
 }
 
 // Secrets that appear late, are empty or malformed: each says what to do, and the node
