@@ -13,8 +13,10 @@ CONTROLLER_GEN := hack/tool.sh sigs.k8s.io/controller-tools/cmd/controller-gen@v
 GOLANGCI_LINT  := hack/tool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 GOTESTSUM      := hack/tool.sh gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output
 
-UNIT     := $(shell go list ./... 2>/dev/null | grep -vE '/test/(envtest|sidecar|e2e|monitoring)')
+UNIT     := $(shell go list ./... 2>/dev/null | grep -vE '/test/(envtest|fault|sidecar|e2e|monitoring)')
 FUZZTIME ?= 30s
+# How many runs of a scenario stand side by side.
+FAULT_WORLDS ?= 8
 
 .PHONY: help
 help: ## List the targets
@@ -67,6 +69,10 @@ test-monitoring: ## Run promtool over the alerts and their cases
 test-envtest: ## Run the tests against a real API server and StatefulSet controller
 	@hack/test.sh k8s envtest
 
+.PHONY: test-fault
+test-fault: ## Disturb the operator at some of its calls, and compare how things end
+	@hack/test.sh k8s fault
+
 .PHONY: test-sidecar
 test-sidecar: ## Run the sidecar with the real chain binary
 	@hack/test.sh seid sidecar
@@ -80,6 +86,11 @@ lint: ## Run the linters over all modules
 .PHONY: bench
 bench: ## Measure the operator with 100 and 500 nodes on the embedded control plane
 	@hack/build-cluster.sh && go run ./test/bench --nodes 100,500
+
+# From within the package, so that the progress is shown.
+.PHONY: fault
+fault: ## Disturb the operator at every single one of its calls, and compare how things end
+	@hack/build-cluster.sh && cd test/fault && FAULT_RUNS=0 FAULT_RECONCILES=50 go test -count=1 -parallel $(FAULT_WORLDS) -timeout 6h
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests on a real Kubernetes node
@@ -95,7 +106,7 @@ down: ## Stop it and remove all traces
 	@hack/down.sh
 
 # The stages of `make test`, in the order of hack/test.sh.
-.PHONY: stage-generated stage-k8s stage-seid stage-unit stage-monitoring stage-fuzz stage-envtest stage-envtest-1.36 stage-sidecar stage-cluster stage-e2e
+.PHONY: stage-generated stage-k8s stage-seid stage-unit stage-monitoring stage-fuzz stage-envtest stage-envtest-1.36 stage-fault stage-sidecar stage-cluster stage-e2e
 stage-generated:
 	@hack/verify-generated.sh
 stage-k8s: k8s
@@ -117,6 +128,10 @@ stage-envtest-1.36: export K8S_VERSION := 1.36.3
 stage-envtest-1.36:
 	@hack/build-cluster.sh
 	@$(GOTESTSUM) -- -timeout 20m -run '^Test(C7|C9|StatefulSet)_' ./test/envtest/...
+stage-fault:
+	@rm -f .cache/fault-report.txt
+	@$(GOTESTSUM) -- -count=1 -parallel $(FAULT_WORLDS) -timeout 20m ./test/fault && result=0 || result=$$?; \
+		if [ -e .cache/fault-report.txt ]; then cat .cache/fault-report.txt; fi; exit $$result
 stage-sidecar:
 	@$(GOTESTSUM) -- -timeout 30m ./test/sidecar/...
 # Built as hack/build-cluster.sh builds it, and linted instead of vetted, or all of Kubernetes would be compiled again.

@@ -3,7 +3,7 @@
 # each took. Arguments select stages; without any, all run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-stages=(generated k8s seid unit monitoring fuzz envtest envtest-1.36 sidecar cluster e2e)
+stages=(generated k8s seid unit monitoring fuzz envtest envtest-1.36 fault sidecar cluster e2e)
 [ $# -gt 0 ] && stages=("$@")
 
 # What a stage printed, for the number of tests it left out.
