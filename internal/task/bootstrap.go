@@ -74,9 +74,14 @@ func awaitBootstrap(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 	return plan.Wait(ReasonBootstrapRunning, "the bootstrap image replays the chain to its target height", 0)
 }
 
-// teardownBootstrap removes the Job and waits until its pod has let go of the volume.
+// teardownBootstrap removes the Job and waits until its pod has let go of the volume. Nothing but the
+// Job tells that it has reached its height, so that is stored first: an operator that dies in between
+// would leave a node whose successor replays the chain once more.
 func teardownBootstrap(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	if job := env.Observed.Job; job != nil {
+		if env.Facts.Bootstrapped && !env.Node.Status.Bootstrapped {
+			return plan.Wait(ReasonBootstrapRunning, "the bootstrap Job is done and about to be removed", soon)
+		}
 		return removeJob(ctx, env, job)
 	}
 	if IsBootstrapPod(env.Observed.Pod) {
