@@ -111,9 +111,14 @@ func failedBefore(job *batchv1.Job, p *v1alpha1.TaskPlan) bool {
 }
 
 // JobFailed reports whether a Job has given up.
-func JobFailed(job *batchv1.Job) bool {
+func JobFailed(job *batchv1.Job) bool { return jobIs(job, batchv1.JobFailed) }
+
+// JobComplete reports whether a Job has done what it was made for.
+func JobComplete(job *batchv1.Job) bool { return jobIs(job, batchv1.JobComplete) }
+
+func jobIs(job *batchv1.Job, condition batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue
+		return c.Type == condition && c.Status == corev1.ConditionTrue
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -14,8 +15,9 @@ import (
 // domainFacts reduces what was seen to what decisions are made on.
 func (s *scope) domainFacts() domain.Facts {
 	o := &s.observed
+	s.found.Bootstrapped = s.bootstrapEnded()
 	f := domain.Facts{
-		Initialized: domain.Initialized(&s.node.Status), Bootstrapped: s.node.Status.Bootstrapped,
+		Initialized: domain.Initialized(&s.node.Status), Bootstrapped: s.node.Status.Bootstrapped || s.found.Bootstrapped,
 		Claim: o.Claim != nil, Service: o.Service != nil, Job: s.jobState(),
 		Document: s.document, Remembered: s.document != nil && s.document.APILevel < api.LevelNode,
 	}
@@ -51,6 +53,22 @@ func (s *scope) jobState() domain.JobState {
 	default:
 		return domain.JobCurrent
 	}
+}
+
+// bootstrapEnded reports whether the bootstrap Job has reached its height. The plan that waits for it
+// sees that for itself. One that is not that far was begun by an operator that died before it wrote
+// down how far it got, and would wait for a pod that has ended.
+func (s *scope) bootstrapEnded() bool {
+	job := s.observed.Job
+	if job == nil || !isOwned(job, s.node) || !task.JobComplete(job) {
+		return false
+	}
+	active := s.activePlan()
+	if active == nil {
+		return true
+	}
+	current, _ := plan.Current(active)
+	return current != nil && current.Type != domain.StepAwaitBootstrap
 }
 
 // podState reduces a pod to what is said of it. document is what its sidecar tells; nil when it

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -78,5 +79,38 @@ func TestPodState_IsWhatThePodShows(t *testing.T) {
 	}
 	if podState(nil, nil, began.Time) != nil {
 		t.Error("there is a pod where none is")
+	}
+}
+
+// A Job that has reached its height counts, however far the stored plan says it got; the plan that
+// waits for the Job sees its end for itself. (N23)
+func TestDomainFacts_JobThatEnded_CountsUnlessThePlanWaitsForIt(t *testing.T) {
+	node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "n", UID: "node"}}
+	job := func(ends ...batchv1.JobCondition) *batchv1.Job {
+		owner := *metav1.NewControllerRef(node, v1alpha1.GroupVersion.WithKind(v1alpha1.KindSeiNode))
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "n-bootstrap", OwnerReferences: []metav1.OwnerReference{owner}}}
+		j.Status.Conditions = ends
+		return j
+	}
+	done := batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}
+	at := func(step string) *v1alpha1.TaskPlan {
+		return &v1alpha1.TaskPlan{Phase: v1alpha1.PlanActive, Tasks: []v1alpha1.PlannedTask{{Type: step, Status: v1alpha1.TaskRunning}}}
+	}
+	for name, c := range map[string]struct {
+		job  *batchv1.Job
+		plan *v1alpha1.TaskPlan
+		want bool
+	}{
+		"before it was made":         {nil, at(domain.StepEnsureDataPVC), false},
+		"while it runs":              {job(), at(domain.StepSnapshotRestore), false},
+		"the plan is not that far":   {job(done), at(domain.StepSnapshotRestore), true},
+		"the plan waits for its end": {job(done), at(domain.StepAwaitBootstrap), false},
+		"without a plan":             {job(done), nil, true},
+	} {
+		s := &scope{node: node.DeepCopy()}
+		s.node.Status.Plan, s.observed.Job = c.plan, c.job
+		if f := s.domainFacts(); f.Bootstrapped != c.want || s.found.Bootstrapped != c.want {
+			t.Errorf("%s: %t, and to be stored %t", name, f.Bootstrapped, s.found.Bootstrapped)
+		}
 	}
 }
