@@ -71,6 +71,16 @@ func relateGenerations(value any, current int64) {
 	}
 }
 
+// excuse takes out what may differ from the undisturbed end although it is compared.
+//
+// Fewer tasks: a plan that was made anew after a crash asks only for what is missing, where the first
+// one did everything in turn. That it was done shows in the rest of the picture.
+func (p *picture) excuse(undisturbed *picture) {
+	for name, times := range undisturbed.Tasks {
+		p.Tasks[name] = max(p.Tasks[name], times)
+	}
+}
+
 // renamed gives identities and hashes names by the order in which they are seen, so that two
 // pictures are the same if the same things are equal to each other in both.
 type renamed struct {

@@ -45,6 +45,7 @@ func (r *report) add(one result, replay string) {
 	r.results = append(r.results, one)
 	if one.failed {
 		r.failures = append(r.failures, replay)
+		_, _ = fmt.Fprintf(r.out, "fault: failed; once more: %s\n", replay)
 	}
 	now := time.Now()
 	if now.Sub(r.told) < 10*time.Second {

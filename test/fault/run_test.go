@@ -127,8 +127,9 @@ func (r *run) steady() *picture {
 	r.Eventually("a state that lasts", func() bool {
 		before := last
 		r.reconcile(1)
+		orphans := r.hasOrphans() // asked before the picture, which may then have none
 		last = r.picture()
-		return cmp.Equal(before, last) && !r.hasOrphans()
+		return !orphans && cmp.Equal(before, last)
 	})
 	return last
 }
@@ -140,6 +141,7 @@ func (r *run) becomes(want *picture) {
 	defer tick.Stop()
 	for began := time.Now(); ; <-tick.C {
 		is := r.picture()
+		is.excuse(want)
 		if cmp.Equal(want, is) {
 			return
 		}
