@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -32,14 +33,17 @@ func (c call) kind() string { return c.verb + " " + c.object }
 // String is how a call is named in a replay.
 func (c call) String() string { return fmt.Sprintf("%s %d", c.kind(), c.nth) }
 
-// apiCall names a write to the API. Events are left out: they are sent beside the reconciles, and
-// nothing depends on them.
+// besides are writes beside the reconciles: nothing depends on an event, and whoever needs a token
+// asks for another one.
+var besides = []string{"", "events", "serviceaccounts"}
+
+// apiCall names a write to the API.
 func apiCall(describer *envtest.Recorder, req *http.Request) (_ call, counts bool, _ error) {
 	if req.Method == http.MethodGet {
 		return call{}, false, nil
 	}
 	r, err := describer.Describe(req)
-	if err != nil || !r.IsWrite() || r.Resource == "events" || r.Resource == "" {
+	if err != nil || !r.IsWrite() || slices.Contains(besides, r.Resource) {
 		return call{}, false, err
 	}
 	verb := r.Verb

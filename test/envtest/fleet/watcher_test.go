@@ -11,6 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -45,34 +47,50 @@ func (w fleets) watchNodes() *watcher {
 	w.T.Helper()
 	o := &watcher{nodes: map[string]*v1alpha1.SeiNode{}, hurt: map[string]bool{}}
 	ctx, cancel := context.WithCancel(context.Background())
-	stream, err := w.Client.Watch(ctx, &v1alpha1.SeiNodeList{}, client.InNamespace(w.NS))
-	if err != nil {
-		cancel()
-		w.T.Fatal(err)
+	nodes, fleets := &v1alpha1.SeiNodeList{}, &v1alpha1.SeiNodeDeploymentList{}
+	nodeEvents, fleetEvents := w.events(ctx, nodes), w.events(ctx, fleets)
+	for i := range nodes.Items {
+		o.see(watch.Added, &nodes.Items[i])
 	}
-	statuses, err := w.Client.Watch(ctx, &v1alpha1.SeiNodeDeploymentList{}, client.InNamespace(w.NS))
-	if err != nil {
-		cancel()
-		w.T.Fatal(err)
+	for i := range fleets.Items {
+		o.seeFleet(&fleets.Items[i])
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for event := range stream.ResultChan() {
+		for event := range nodeEvents.ResultChan() {
 			if node, ok := event.Object.(*v1alpha1.SeiNode); ok {
 				o.see(event.Type, node)
 			}
 		}
 	})
 	wg.Go(func() {
-		for event := range statuses.ResultChan() {
+		for event := range fleetEvents.ResultChan() {
 			if snd, ok := event.Object.(*v1alpha1.SeiNodeDeployment); ok {
 				o.seeFleet(snd)
 			}
 		}
 	})
-	o.stop = func() { cancel(); stream.Stop(); statuses.Stop(); wg.Wait() }
+	o.stop = func() { cancel(); wg.Wait() }
 	w.T.Cleanup(o.stop)
 	return o
+}
+
+// events fills a list with what there is, and gives what happens from then on. The API server ends
+// watches that are slow to read, so that one has to be taken up again where it ended.
+func (w fleets) events(ctx context.Context, list client.ObjectList) watch.Interface {
+	w.T.Helper()
+	if err := w.Client.List(ctx, list, client.InNamespace(w.NS)); err != nil {
+		w.T.Fatal(err)
+	}
+	events, err := watchtools.NewRetryWatcherWithContext(ctx, list.GetResourceVersion(), &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return w.Client.Watch(ctx, list.DeepCopyObject().(client.ObjectList), &client.ListOptions{Namespace: w.NS, Raw: &options})
+		},
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return events
 }
 
 func (o *watcher) seeFleet(snd *v1alpha1.SeiNodeDeployment) {
