@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
@@ -20,7 +22,9 @@ func (w fleets) patches(name string, result statuspatch.Result) float64 {
 func (w fleets) forceReconcile(name string, i int) {
 	w.T.Helper()
 	seen := w.patches(name, statuspatch.Noop)
-	w.edit(name, func(s *v1alpha1.SeiNodeDeployment) { s.Annotations = map[string]string{"forced": fmt.Sprint(i)} })
+	w.edit(name, func(s *v1alpha1.SeiNodeDeployment) {
+		metav1.SetMetaDataAnnotation(&s.ObjectMeta, "forced", fmt.Sprint(i))
+	})
 	w.Eventually("another reconcile", func() bool { return w.patches(name, statuspatch.Noop) > seen })
 }
 

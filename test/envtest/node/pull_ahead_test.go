@@ -32,7 +32,7 @@ func (w nodes) scheduling(image string) (cancel func()) {
 func (w nodes) look(name string) {
 	w.T.Helper()
 	w.edit(name, func(n *v1alpha1.SeiNode) {
-		n.Annotations = map[string]string{"forced": n.ResourceVersion}
+		metav1.SetMetaDataAnnotation(&n.ObjectMeta, "forced", n.ResourceVersion)
 	})
 }
 

@@ -38,7 +38,9 @@ func (w nodes) forceReconciles(name string, n int) {
 	w.T.Helper()
 	for range n {
 		seen := w.patches(name, statuspatch.Noop)
-		w.edit(name, func(node *v1alpha1.SeiNode) { node.Annotations = map[string]string{"forced": fmt.Sprint(seen)} })
+		w.edit(name, func(node *v1alpha1.SeiNode) {
+			metav1.SetMetaDataAnnotation(&node.ObjectMeta, "forced", fmt.Sprint(seen))
+		})
 		w.Eventually("another reconcile", func() bool { return w.patches(name, statuspatch.Noop) > seen })
 	}
 }

@@ -51,10 +51,7 @@ func (w nodes) lookUntil(name, what string, condition func(*v1alpha1.SeiNode) bo
 		}
 		asked = time.Now()
 		w.edit(name, func(n *v1alpha1.SeiNode) {
-			if n.Annotations == nil {
-				n.Annotations = map[string]string{}
-			}
-			n.Annotations["looked"] = fmt.Sprint(asked.UnixNano())
+			metav1.SetMetaDataAnnotation(&n.ObjectMeta, "looked", fmt.Sprint(asked.UnixNano()))
 		})
 		return false
 	})

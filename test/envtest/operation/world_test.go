@@ -137,7 +137,9 @@ func (w tasks) forceReconciles(name string, n int) {
 	noops := func() float64 { return w.Patches(metrics.NameNodeTaskStatusPatches, name, statuspatch.Noop) }
 	for range n {
 		seen := noops()
-		world.Edit(w.World, name, &v1alpha1.SeiNodeTask{}, func(t *v1alpha1.SeiNodeTask) { t.Annotations = map[string]string{"forced": time.Now().String()} })
+		world.Edit(w.World, name, &v1alpha1.SeiNodeTask{}, func(t *v1alpha1.SeiNodeTask) {
+			metav1.SetMetaDataAnnotation(&t.ObjectMeta, "forced", time.Now().String())
+		})
 		w.Eventually("another reconcile", func() bool { return noops() > seen })
 	}
 }
