@@ -92,6 +92,16 @@ func behindUpgrade(live *v1alpha1.SeiNode, upgrade string) bool {
 	}
 }
 
+// hasTaken reports whether a node that is not behind has taken an upgrade. One that is ready may not
+// have seen a minor upgrade yet; nodes whose sidecars do not tell of upgrades are taken by that alone.
+func hasTaken(u *v1alpha1.UpgradeStatus, upgrade *v1alpha1.ScheduledUpgrade, ready bool) bool {
+	if u == nil {
+		return ready
+	}
+	applied := u.Applied
+	return u.Entry == upgrade.Name || applied != nil && (applied.Name == upgrade.Name || upgrade.Height != 0 && applied.Height >= upgrade.Height)
+}
+
 // upgradeProgress counts how far the nodes have come with an upgrade; nil when there is none.
 func upgradeProgress(upgrade *v1alpha1.ScheduledUpgrade, members []Member, nodes []Node) *v1alpha1.UpgradeRollout {
 	if upgrade == nil {
@@ -108,7 +118,7 @@ func upgradeProgress(upgrade *v1alpha1.ScheduledUpgrade, members []Member, nodes
 		switch {
 		case behind && u.State == v1alpha1.UpgradeHalted:
 			p.Halted++
-		case !behind && (nodes[i].Ready || u != nil && u.Entry == upgrade.Name), behind && u.State == v1alpha1.UpgradeFailed:
+		case !behind && hasTaken(u, upgrade, nodes[i].Ready), behind && u.State == v1alpha1.UpgradeFailed:
 			p.Moved++
 			if nodes[i].Ready {
 				p.Producing++

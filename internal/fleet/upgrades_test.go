@@ -108,6 +108,13 @@ func TestUpgrade_CountsHaltedMovedAndProducing(t *testing.T) {
 				}
 			},
 		},
+		"one has not seen it": {
+			states: [3]v1alpha1.UpgradeState{halted, moved, upToDate},
+			change: func(s *scene) {
+				s.live(2).Status.Upgrade = &v1alpha1.UpgradeStatus{State: upToDate, Applied: &v1alpha1.AppliedUpgrade{Name: "v1", Height: 50}}
+			},
+			want: "1 1 0 of 3", waits: "rpc-0",
+		},
 		"a partition holds one back": {
 			states: [3]v1alpha1.UpgradeState{halted, halted, halted},
 			change: func(s *scene) { s.partition(1); s.live(0).Spec.Overrides = map[string]string{"a": "b"} },
