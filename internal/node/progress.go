@@ -14,12 +14,15 @@ import (
 // ceases to hold. So is a pod that does not run what it was given, by which a fleet halts its
 // rollout, and a template that was applied: once the pod is deleted, an operator of another version
 // must know that the template is the plan's and not its own. A new node has no pod that could be
-// deleted, and its StatefulSet is found by its owner.
+// deleted, and its StatefulSet is found by its owner; unless it restores a snapshot, a pod that such
+// an operator makes anew costs it nothing.
 func OnlyProgress(stored, derived *v1alpha1.SeiNodeStatus) bool {
 	if stored.Plan == nil || derived.Plan == nil || apiequality.Semantic.DeepEqual(stored, derived) {
 		return false
 	}
-	isNew := stored.StatefulSet == nil && !slices.ContainsFunc(stored.Plan.Tasks, func(t v1alpha1.PlannedTask) bool { return t.Type == StepReplacePod })
+	isNew := stored.StatefulSet == nil && !slices.ContainsFunc(stored.Plan.Tasks, func(t v1alpha1.PlannedTask) bool {
+		return t.Type == StepReplacePod || t.Type == StepSnapshotRestore
+	})
 	return apiequality.Semantic.DeepEqual(withoutProgress(stored, isNew), withoutProgress(derived, isNew))
 }
 

@@ -39,8 +39,10 @@ func TestOnlyProgress_NewNode_WhatWasMadeCanWait(t *testing.T) {
 	made := func(s *v1alpha1.SeiNodeStatus) {
 		s.StatefulSet, s.Plan.Tasks[0].Status = &v1alpha1.ObjectIdentity{UID: "x"}, v1alpha1.TaskComplete
 	}
-	replaces := func(s *v1alpha1.SeiNodeStatus) {
-		s.Plan.Tasks = append(s.Plan.Tasks, v1alpha1.PlannedTask{Type: node.StepReplacePod, Status: v1alpha1.TaskPending})
+	plans := func(step string) func(*v1alpha1.SeiNodeStatus) {
+		return func(s *v1alpha1.SeiNodeStatus) {
+			s.Plan.Tasks = append(s.Plan.Tasks, v1alpha1.PlannedTask{Type: step, Status: v1alpha1.TaskPending})
+		}
 	}
 	for name, tc := range map[string]struct {
 		before, change func(*v1alpha1.SeiNodeStatus)
@@ -48,7 +50,8 @@ func TestOnlyProgress_NewNode_WhatWasMadeCanWait(t *testing.T) {
 	}{
 		"made":                              {func(*v1alpha1.SeiNodeStatus) {}, made, true},
 		"another template than was planned": {func(*v1alpha1.SeiNodeStatus) {}, func(s *v1alpha1.SeiNodeStatus) { made(s); s.Plan.Target.PodTemplateHash = "x" }, false},
-		"the pod of an adopted StatefulSet": {replaces, made, false},
+		"the pod of an adopted StatefulSet": {plans(node.StepReplacePod), made, false},
+		"a restore that would be lost":      {plans(node.StepSnapshotRestore), made, false},
 		"a StatefulSet that was recorded":   {func(s *v1alpha1.SeiNodeStatus) { s.StatefulSet = &v1alpha1.ObjectIdentity{UID: "y"} }, made, false},
 	} {
 		stored, derived := newStatus(), newStatus()

@@ -88,7 +88,7 @@ func TestRollout_BadImage_HurtsNoMoreThanAllowedSaysWhyAndIsRolledBack(t *testin
 			strings.Contains(message(s, v1alpha1.ConditionRolloutStalled), "Ready is False")
 	})
 	text := message(stalled, v1alpha1.ConditionRolloutStalled)
-	if !strings.Contains(text, "waiting on rpc-0") || !strings.Contains(text, "more than 1s") {
+	if !strings.Contains(text, "waiting on rpc-0") || !strings.Contains(text, "has completed in 1s") {
 		t.Errorf("message %q", text)
 	}
 	w.AwaitEvent("", events.RolloutStalled)

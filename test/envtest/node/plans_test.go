@@ -28,7 +28,7 @@ func TestD1_Plan_IsStoredBeforeItsFirstSideEffect(t *testing.T) {
 	for _, r := range writes {
 		order = append(order, r.Verb+" "+r.Target())
 	}
-	want := []string{"patch seinodes", "patch seinodes/status", "patch persistentvolumeclaims"}
+	want := []string{"patch seinodes", "patch seinodes/status", "patch networkpolicies", "patch persistentvolumeclaims"}
 	for i := range want {
 		if i >= len(order) || order[i] != want[i] {
 			t.Fatalf("writes in order %v, want them to begin with %v", order, want)
