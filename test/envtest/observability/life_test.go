@@ -190,16 +190,21 @@ func publish(w *world.World, s *sampler) {
 	w.Eventually("a published snapshot", func() bool { return s.saw(metrics.NameSnapshotsPublished, "name:publisher", "]1") })
 }
 
-// stopForUpgrade has the fleet stop for an upgrade of its chain that no entry names.
+// stopForUpgrade has the fleet see an upgrade of its chain that no entry names, and stop for it.
 func stopForUpgrade(w *world.World, s *sampler) {
 	w.T.Helper()
 	plan := &api.Upgrade{Name: "v2", Height: 100}
-	for _, name := range []string{"rpc-0", "rpc-1"} {
-		w.T.Cleanup(w.Sidecars.Amend(w.Key(name), func(d *api.Node) {
-			d.Upgrade, d.Upgrades = plan, &api.Upgrades{Known: true, Needed: plan}
-		}))
-		world.Edit(w, name, &v1alpha1.SeiNode{}, func(n *v1alpha1.SeiNode) { metav1.SetMetaDataAnnotation(&n.ObjectMeta, "look", "upgrade") })
+	tell := func(upgrades api.Upgrades) {
+		for _, name := range []string{"rpc-0", "rpc-1"} {
+			w.T.Cleanup(w.Sidecars.Amend(w.Key(name), func(d *api.Node) { d.Upgrade, d.Upgrades = plan, &upgrades }))
+			world.Edit(w, name, &v1alpha1.SeiNode{}, func(n *v1alpha1.SeiNode) {
+				metav1.SetMetaDataAnnotation(&n.ObjectMeta, "look", fmt.Sprint(upgrades.Needed != nil))
+			})
+		}
 	}
+	tell(api.Upgrades{Known: true, EstimatedTime: new(time.Now())})
+	w.Eventually("the estimated time", func() bool { return s.saw(metrics.NameUpgradeEstimated, "name:rpc-0") })
+	tell(api.Upgrades{Known: true, Needed: plan})
 	for _, expected := range [][]string{
 		{metrics.NameUpgradeHeight, "name:rpc-0"}, {metrics.NameUpgradeHalted, "name:rpc-0", "]1"},
 		{metrics.NameUpgradeImageMissing, "name:rpc-0", "]1"}, {metrics.NameUpgradeFailed, "name:rpc-0", "]0"},
