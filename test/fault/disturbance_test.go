@@ -56,7 +56,7 @@ func crashBefore(l *life, _ *http.Request, _ http.RoundTripper) (*http.Response,
 }
 
 func crashAfter(l *life, req *http.Request, next http.RoundTripper) (*http.Response, error) {
-	resp, _ := next.RoundTrip(req) //nolint:bodyclose // drop closes it
+	resp, _ := next.RoundTrip(req)
 	drop(resp)
 	l.kill()
 	return nil, errKilled

@@ -61,9 +61,9 @@ func TestDisturbances_DoWhatTheyAreNamedAfter(t *testing.T) {
 		w := newWire(disturbanceNamed(name), "submit-mark-ready full 2")
 		l, client, arrived, url := sidecarBehind(t, w)
 		w.setOpen(true)
-		var failed []bool
-		for range 3 {
-			failed = append(failed, submit(t, client, url) != nil)
+		failed := make([]bool, 3)
+		for i := range failed {
+			failed[i] = submit(t, client, url) != nil
 		}
 		if arrived.Load() != want.arrived || !cmp.Equal(failed, want.failed) || l.isDead() != want.dead || !w.wasMet() {
 			t.Errorf("%s: %d arrived, failed %v, dead %t, met %t", name, arrived.Load(), failed, l.isDead(), w.wasMet())

@@ -61,7 +61,7 @@ func TestValidate_NamesTheFieldAtFault(t *testing.T) {
 		"keep of less than none":   {&wire.PublishSnapshots{Keep: -1}, "keep"},
 		"keep of too many":         {&wire.PublishSnapshots{Keep: 1001}, "keep"},
 		"publish no more":          {&wire.PublishSnapshots{}, ""},
-		"restart that drains":  {&wire.RestartSeid{Drain: "20s"}, ""},
+		"restart that drains":      {&wire.RestartSeid{Drain: "20s"}, ""},
 		"farewell without a unit":  {&wire.RestartSeid{Drain: "20"}, "farewell"},
 		"farewell of no time":      {&wire.RestartSeid{Drain: "0s"}, "farewell"},
 		"farewell before now":      {&wire.RestartSeid{Drain: "-1s"}, "farewell"},

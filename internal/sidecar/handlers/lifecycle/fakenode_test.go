@@ -56,7 +56,8 @@ func TestMain(m *testing.M) {
 // ready tells the test that the node reacts to signals as it should from now on.
 func ready() {
 	if err := os.WriteFile(readyFile(os.Args[len(os.Args)-1], os.Getpid()), nil, 0o600); err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	fmt.Println("ready")
 }
