@@ -15,11 +15,14 @@ import (
 
 // auditPolicy has the API server write down what the operator asks for, and nothing
 // else. What happens in its own namespace, a lease and an event about it, is the price
-// of leader election and not of nodes; watches are no requests for a node either.
+// of leader election and not of nodes, but for tokens; watches are no requests for a node either.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
+- level: Metadata
+  users: ["system:serviceaccount:` + operatorNamespace + ":" + operatorAccount + `"]
+  resources: [{group: "", resources: [serviceaccounts/token]}]
 - level: None
   namespaces: [` + operatorNamespace + `]
 - level: None
