@@ -100,7 +100,7 @@ func (m *Metrics) SidecarProbed(namespace string, outcome ProbeOutcome) {
 	m.counters[NameSidecarProbes].WithLabelValues(namespace, string(outcome)).Inc()
 }
 
-// TokenResult is what became of a request for a token.
+// TokenResult is the outcome of a request for a token.
 type TokenResult string
 
 // The results of a request for a token.

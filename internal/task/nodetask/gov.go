@@ -96,7 +96,7 @@ func transactionDone(env *Env, result api.TaskResult) (string, error) {
 	return words, nil
 }
 
-// cameFirst is what became of the transaction that the sidecar made of other parameters under the
+// cameFirst is how far the transaction got that the sidecar made of other parameters under the
 // task's id, and because of which it refuses the task as it was meant; empty when there is none.
 func cameFirst(failed api.TaskResult) string {
 	var sent wire.GovTxResult

@@ -9,7 +9,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
-// Metrics count what became of transactions.
+// Metrics count transactions by their outcome.
 type Metrics struct{ broadcasts *prometheus.CounterVec }
 
 // NewMetrics makes the metrics and registers them, if there is a registry.
