@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/test/envtest"
@@ -81,9 +82,11 @@ func TestClaim_GrowsIfItsClassAllows(t *testing.T) {
 	w := newWorld(t, podsim.Options{})
 	w.create(t, newClaim("grows", podsim.ClassImmediate), newClaim("fixed", podsim.ClassFixed), newPod("p", mounting("fixed")))
 	grow := func(name string) error {
-		c := w.claim(t, name, bound)
-		c.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("5Gi")
-		return w.Client.Update(t.Context(), c)
+		return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			c := w.claim(t, name, bound)
+			c.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("5Gi")
+			return w.Client.Update(t.Context(), c)
+		})
 	}
 	if err := grow("grows"); err != nil {
 		t.Fatal(err)
