@@ -118,8 +118,8 @@ func SidecarError(taskType api.TaskType, err error, again time.Duration) plan.Ou
 	}
 }
 
-// NotCalled says why a call did not come to a sidecar that may well be there, or not past its door;
-// empty for every other error. The words stay the same while the trouble does.
+// NotCalled says why a sidecar that may well be there was not called, or did not accept the token;
+// empty for every other error. The message stays the same while the cause does.
 func NotCalled(err error) string {
 	switch {
 	case errors.Is(err, sidecar.ErrSharedAudience):
