@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -43,7 +44,7 @@ func fill(t *testing.T, path string) {
 	}
 	_, err = io.Copy(f, zeros{})
 	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the volume is not full: %v", err)
+		t.Fatalf("filling the volume: %v, want %v", err, syscall.ENOSPC)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
@@ -65,25 +66,25 @@ func TestServe_FullDisk_RefusesNewTasksAndLosesNone(t *testing.T) {
 	large := api.TaskRequest{Type: api.ConfigPatch, Params: []byte(`{"files":{"app.toml":{"x":"` + string(bytes.Repeat([]byte("x"), 200<<10)) + `"}}}`)}
 	_, err := s.Client().Submit(t.Context(), large)
 	if answer, ok := errors.AsType[*client.Error](err); !errors.Is(err, client.ErrNotReady) || !ok || answer.Detail.Code != api.CodeStoreFailed {
-		t.Fatalf("a full disk is a 503 that says so: %v", err)
+		t.Fatalf("Submit = %v on a full disk, want %v with code %s", err, client.ErrNotReady, api.CodeStoreFailed)
 	}
 	if got, err := s.Client().Get(t.Context(), before.ID, 0); err != nil || got.Status != api.TaskCompleted {
-		t.Errorf("reading goes on: %+v %v", got, err)
+		t.Errorf("Get = %+v, %v on a full disk, want the task that has completed", got, err)
 	}
 	if health, err := s.Client().Health(t.Context()); err != nil || health != client.Ready {
-		t.Errorf("the gate stays open: %v %v", health, err)
+		t.Errorf("Health = %v, %v on a full disk, want %v", health, err, client.Ready)
 	}
 
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Run(api.MarkNotReady, nil); got.Status != api.TaskCompleted {
-		t.Errorf("with room again tasks run: %+v", got)
+		t.Errorf("with room again a task is %+v, want it %s", got, api.TaskCompleted)
 	}
 	s.Kill()
 	s.Restart()
 	if tasks, err := s.Client().List(t.Context()); err != nil || len(tasks) != 1 {
-		t.Errorf("the store is whole: %+v %v", tasks, err)
+		t.Errorf("List = %+v, %v after a kill, want one task", tasks, err)
 	}
 }
 
@@ -91,33 +92,32 @@ func TestServe_FullDisk_RefusesNewTasksAndLosesNone(t *testing.T) {
 // next call ends with a whole home, and one that is whole is never changed.
 func TestInit_RealSeidKilledAtRandom_EndsWithAWholeHome(t *testing.T) {
 	seid := handlertest.SeidPath(t)
-	prepare := func(home string) *exec.Cmd {
-		cmd := exec.CommandContext(t.Context(), crashtest.Binary(t), "init", "--home", home, "--chain-id", "test-1", "--seid", seid)
+	// prepare is killed, with the seid that it runs, when ctx ends.
+	prepare := func(ctx context.Context, home string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, crashtest.Binary(t), "init", "--home", home, "--chain-id", "test-1", "--seid", seid)
 		cmd.Env = append(os.Environ(), "SEI_KEYRING_BACKEND=test")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 		return cmd
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
 	for range 15 {
 		home := t.TempDir()
 		for range 3 {
-			cmd := prepare(home)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			<-time.After(time.Duration(rng.IntN(250)) * time.Millisecond)
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended by itself
-			_ = cmd.Wait()
+			// The home has to become whole whatever the moment is, so no machine is too slow or too fast.
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rng.IntN(250))*time.Millisecond)
+			_ = prepare(ctx, home).Run() // it was killed, or has ended by itself
+			cancel()
 		}
-		if out, err := prepare(home).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		if out, err := prepare(t.Context(), home).CombinedOutput(); err != nil {
+			t.Fatalf("preparing a home after kills: %v, want no error\n%s", err, out)
 		}
 		first := checkHome(t, home)
-		if out, err := prepare(home).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		if out, err := prepare(t.Context(), home).CombinedOutput(); err != nil {
+			t.Fatalf("preparing a whole home: %v, want no error\n%s", err, out)
 		}
 		if second := checkHome(t, home); second != first {
-			t.Errorf("the node's id changed from %s to %s", first, second)
+			t.Errorf("the node's id is %s, want %s as before", second, first)
 		}
 	}
 }
@@ -130,11 +130,11 @@ func checkHome(t *testing.T, home string) string {
 		"config/priv_validator_key.json", "data/priv_validator_state.json",
 	} {
 		if info, err := os.Stat(filepath.Join(home, name)); err != nil || info.Size() == 0 {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want a file that is not empty", name, err)
 		}
 	}
-	if entries, err := os.ReadDir(home); err != nil || len(entries) != 3 {
-		t.Errorf("besides config, data and tmp there is something in the home: %v %v", entries, err)
+	if entries, err := os.ReadDir(home); err != nil || len(entries) != 4 {
+		t.Errorf("the home has %v, %v, want config, data, keyring-test and tmp", entries, err)
 	}
 	raw, err := os.ReadFile(filepath.Join(home, "config", keys.NodeKeyFile))
 	if err != nil {

@@ -41,7 +41,7 @@ func gateCommand() *cobra.Command {
 	var okExit []int
 	cmd := &cobra.Command{
 		Use:   "gate -- COMMAND [ARG...]",
-		Short: "Wait until the sidecar of this pod says go, then run COMMAND and watch over it",
+		Short: "Wait until the sidecar of this pod opens the start gate, then run COMMAND and supervise it",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := portFromEnv(cmd, &port, os.LookupEnv); err != nil {

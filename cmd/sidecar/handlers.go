@@ -17,7 +17,7 @@ func nodeConfig(s settings, registry prometheus.Registerer) handlers.Config {
 	return handlers.Config{
 		Home: s.Home, ChainID: s.ChainID, SeidPath: s.Seid,
 		GenesisBucket: s.GenesisBucket, SnapshotBucket: s.SnapshotBucket, UploadTimeout: s.UploadTimeout, UploadInterval: s.UploadInterval,
-		Keyring: handlers.Keyring{Backend: s.KeyringBackend, Dir: s.KeyringDir, Passphrase: s.KeyringPassphrase},
-		PodName: pod, Registry: registry,
+		Keyring:    handlers.Keyring{Backend: s.KeyringBackend, Dir: s.KeyringDir, Passphrase: s.KeyringPassphrase, PassphraseFile: s.KeyringPassphraseFile},
+		PrivateDir: s.PrivateDir, PodName: pod, Registry: registry,
 	}
 }

@@ -23,6 +23,10 @@ var version = ""
 func main() {
 	debug.SetGCPercent(gcPercent)
 	runtime.MemProfileRate = 0 // nobody can ask for the profile
+	if err := harden(); err != nil {
+		fmt.Fprintln(os.Stderr, "sidecar:", err)
+		os.Exit(1)
+	}
 	os.Exit(run(os.Args[1:]))
 }
 

@@ -95,8 +95,9 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	stand := &opening.Stand{Conditions: rules, Open: tasks.OpenStanding}
 	node := newLook(s, tasks, view, log)
 	registry.MustRegister(node)
+	certificate := certificateOf(s, log)
 	handler := server.New(server.Config{
-		Tasks: tasks, Auth: authenticator(ctx, s), Identity: server.Identity{Node: s.Node, PodUID: s.PodUID},
+		Tasks: tasks, Auth: authenticator(ctx, s), RequireTLS: certificate != nil, Identity: server.Identity{Node: s.Node, PodUID: s.PodUID},
 		NodeID: server.NodeIDFrom(s.Home), Node: node.Node, InSync: node.InSync, Version: buildVersion(), Registry: registry, Log: log,
 		Gate: func(address string) api.GateAnswer { return opening.Answer(tasks.Gate(), address) }, Heard: stand.Heard,
 	})
@@ -104,7 +105,7 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 		log.Warn("going on with the export of results", "error", err.Error())
 	}
 	go stand.Run(ctx)
-	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "node", s.Node, "version", buildVersion())
+	log.Info("listening", "address", listener.Addr().String(), "auth", s.AuthMode, "tls", certificate != nil, "node", s.Node, "version", buildVersion())
 
 	go trimUntil(ctx, log)
 	go node.Run(ctx)
@@ -115,10 +116,18 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	// Tasks are told first, so that long polls end and requests can drain.
 	stop := context.AfterFunc(ctx, tasks.Stop)
 	defer stop()
-	serveErr := server.Serve(ctx, listener, handler, log, requestGrace)
+	serveErr := server.Serve(ctx, listener, handler, certificate, log, requestGrace)
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), taskGrace)
 	defer cancel()
 	return errors.Join(serveErr, tasks.Close(bounded))
+}
+
+// certificateOf is the certificate of the settings; nil when they name none.
+func certificateOf(s settings, log *slog.Logger) server.GetCertificate {
+	if s.TLSDir == "" {
+		return nil
+	}
+	return (&server.KeyPair{Read: server.FilesIn(s.TLSDir), Log: log, Clock: clock.RealClock{}}).Get
 }
 
 // conditions are those under which the gate opens.

@@ -38,11 +38,14 @@ const (
 	envNodeNamespace   = "SEI_NODE_NAMESPACE"
 	envNodeName        = "SEI_NODE_NAME"
 	envNodeUID         = "SEI_NODE_UID"
+	envTLSDir          = "SEI_SIDECAR_TLS_DIR"
 	envPodUID          = "SEI_POD_UID"
 	envTemplateHash    = "SEI_POD_TEMPLATE_HASH"
 	envKeyringBackend  = "SEI_KEYRING_BACKEND"
 	envKeyringDir      = "SEI_KEYRING_DIR"
-	envKeyringPassword = "SEI_KEYRING_PASSPHRASE" //nolint:gosec // the name of a variable
+	envKeyringPassword = "SEI_KEYRING_PASSPHRASE"      //nolint:gosec // the name of a variable
+	envPassphraseFile  = "SEI_KEYRING_PASSPHRASE_FILE" //nolint:gosec // the name of a variable
+	envPrivateDir      = "SEI_SIDECAR_PRIVATE_DIR"
 	envInCluster       = "KUBERNETES_SERVICE_HOST"
 )
 
@@ -80,12 +83,19 @@ type settings struct {
 	APICA     string
 	Node      string
 	PodUID    string
+	// TLSDir has the sidecar's certificate and its key; empty when it has none.
+	TLSDir string
 	// TemplateHash names the pod's template; empty when it is not known.
 	TemplateHash string
 
-	KeyringBackend    string
-	KeyringDir        string
-	KeyringPassphrase string
+	// PrivateDir is one that seid's container does not have; empty in pods of older operators.
+	PrivateDir string
+
+	KeyringBackend string
+	KeyringDir     string
+	// KeyringPassphraseFile holds the passphrase; pods of older operators have it in the environment.
+	KeyringPassphraseFile string
+	KeyringPassphrase     string
 }
 
 // environment reads variables and collects what is wrong with them, so that a
@@ -163,6 +173,7 @@ func readSettings(lookup func(string) (string, bool), home string, port int) (se
 		SnapshotBucket: env.bucket(envSnapshotBucket),
 		UploadInterval: env.duration(envUploadInterval, defaultUploadInterval),
 		UploadTimeout:  env.duration(envUploadTimeout, defaultUploadTimeout),
+		PrivateDir:     env.get(envPrivateDir),
 	}
 	s.readAuth(env, port)
 	s.readKeyring(env)
@@ -194,6 +205,7 @@ func (s *settings) readAuth(env *environment, port int) {
 		s.Node = namespace + "/" + name
 	}
 	s.PodUID = env.get(envPodUID)
+	s.TLSDir = env.get(envTLSDir)
 	s.TemplateHash = env.get(envTemplateHash)
 	if s.AuthMode == modeKubernetes {
 		s.readKubernetes(env)
@@ -233,8 +245,11 @@ func (s *settings) readKeyring(env *environment) {
 	}
 	env.choice(envKeyringBackend, s.KeyringBackend, homeinit.KeyringBackends...)
 	s.KeyringDir = env.get(envKeyringDir)
-	if s.KeyringBackend == "file" {
-		s.KeyringPassphrase = env.required(envKeyringPassword, fmt.Sprintf(" (%s=file needs it)", envKeyringBackend))
+	if s.KeyringBackend != "file" {
+		return
+	}
+	if s.KeyringPassphraseFile = env.get(envPassphraseFile); s.KeyringPassphraseFile == "" {
+		s.KeyringPassphrase = env.required(envKeyringPassword, fmt.Sprintf(" (%s=file needs it, or %s)", envKeyringBackend, envPassphraseFile))
 	}
 }
 

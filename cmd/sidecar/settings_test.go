@@ -48,6 +48,7 @@ func TestReadSettings_InAPod_AsksForTokens(t *testing.T) {
 		"SEI_GENESIS_BUCKET": "genesis", "SEI_GENESIS_REGION": "eu-central-1", "SEI_SNAPSHOT_BUCKET_URL": "gs://snapshots",
 		"SEI_SNAPSHOT_UPLOAD_TIMEOUT": "90m", "SEI_KEYRING_BACKEND": "file", "SEI_KEYRING_PASSPHRASE": "hush", "SEI_KEYRING_DIR": "/sei",
 		"SEI_SIDECAR_ALLOWED_SUBJECTS": "system:serviceaccount:a:b, system:serviceaccount:c:d,", "SEI_NODE_UID": "u-0",
+		"SEI_SIDECAR_TLS_DIR": "/tls",
 	})), "/sei", 7777)
 	if err != nil {
 		t.Fatal(err)
@@ -58,11 +59,21 @@ func TestReadSettings_InAPod_AsksForTokens(t *testing.T) {
 		UploadInterval: 168 * time.Hour, UploadTimeout: 90 * time.Minute,
 		Subjects: []string{"system:serviceaccount:a:b", "system:serviceaccount:c:d"}, Audience: "sei-sidecar/chain/node-0/u-0",
 		APIServer: "https://kubernetes.default.svc", APIToken: "/var/run/secrets/kubernetes.io/serviceaccount/token",
-		APICA: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt", Node: "chain/node-0", PodUID: "7d2c",
+		APICA: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt", Node: "chain/node-0", PodUID: "7d2c", TLSDir: "/tls",
 		KeyringBackend: "file", KeyringDir: "/sei", KeyringPassphrase: "hush",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Where there is a file, nobody asks for the passphrase itself.
+func TestReadSettings_PassphraseInAFile(t *testing.T) {
+	got, err := readSettings(lookupIn(inPod(map[string]string{
+		"SEI_KEYRING_BACKEND": "file", "SEI_KEYRING_PASSPHRASE_FILE": "/run/p", "SEI_KEYRING_PASSPHRASE": "of an older operator",
+	})), "/sei", 7777)
+	if err != nil || got.KeyringPassphraseFile != "/run/p" || got.KeyringPassphrase != "" {
+		t.Errorf("file %q, passphrase %q, %v", got.KeyringPassphraseFile, got.KeyringPassphrase, err)
 	}
 }
 

@@ -8,25 +8,22 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 )
 
-// versionTimeout is how long a binary may take to say what it is called.
-const versionTimeout = 10 * time.Second
+// versionTimeout is how long a binary may take to say what it is called. It takes a fraction of a second on a machine
+// that has nothing else to do.
+const versionTimeout = 30 * time.Second
 
-// seidVersion tells what a binary calls itself. It is asked once: the binary of a container
-// does not change.
+// seidVersion tells what a binary calls itself. It is asked until it has answered: the binary of a container does not
+// change, but a machine may be too busy to run it in time, and no gate opens without the answer.
 func seidVersion(path string) func(context.Context) (string, error) {
 	var mu sync.Mutex
 	var known string
-	var failed error
-	return func(ctx context.Context) (string, error) {
+	return func(ctx context.Context) (version string, err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if known == "" && failed == nil {
-			known, failed = askVersion(ctx, path)
-			if ctx.Err() != nil {
-				failed = nil // who asked has gone; the next one asks anew
-			}
+		if known == "" {
+			known, err = askVersion(ctx, path)
 		}
-		return known, failed
+		return known, err
 	}
 }
 

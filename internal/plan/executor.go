@@ -219,7 +219,7 @@ func (x *Executor[E]) untilDeadline(task *v1alpha1.PlannedTask, after time.Durat
 }
 
 func overdueError(task *v1alpha1.PlannedTask, waitingFor string) error {
-	text := fmt.Sprintf("not finished within %s", task.Deadline.Sub(task.StartedAt.Time))
+	text := fmt.Sprintf("not completed within %s", task.Deadline.Sub(task.StartedAt.Time))
 	if waitingFor != "" {
 		text += ": " + waitingFor
 	}

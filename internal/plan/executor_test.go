@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/plan"
 )
@@ -124,7 +126,7 @@ func TestAdvance_WaitBeyondTheDeadline_FailsAndSaysWhatItWaitedFor(t *testing.T)
 	if r.plan.Phase != v1alpha1.PlanFailed {
 		t.Fatalf("phase %s, want Failed", r.plan.Phase)
 	}
-	want := &v1alpha1.FailedTaskDetail{Type: "a", ID: r.ids[0], Error: "not finished within 1m0s: waiting for the pod", MaxRetries: 2}
+	want := &v1alpha1.FailedTaskDetail{Type: "a", ID: r.ids[0], Error: "not completed within 1m0s: waiting for the pod", MaxRetries: 2}
 	if diff := cmp.Diff(want, r.plan.FailedTaskDetail); diff != "" {
 		t.Errorf("detail (-want +got):\n%s", diff)
 	}
@@ -174,8 +176,12 @@ func TestAdvance_UntimedWait_TakesNothingOfTheTasksTime(t *testing.T) {
 
 func TestAdvance_FailedAttempt_IsRetriedLaterUnderANewID(t *testing.T) {
 	r := newRig(t, map[string][]plan.Outcome{"a": {plan.Retry(errors.New("bucket is busy")), plan.Done("")}}, "a")
+	r.plan.Tasks[0].SubmittedAt = new(metav1.Now())
 	progress := r.advance(t)
 	task := r.plan.Tasks[0]
+	if task.SubmittedAt != nil {
+		t.Error("the next attempt counts as submitted")
+	}
 	if task.Status != v1alpha1.TaskPending || task.Attempt != 2 || task.RetryCount != 1 || task.Error != "bucket is busy" {
 		t.Fatalf("after the failure: %+v", task)
 	}
@@ -209,7 +215,7 @@ func TestAdvance_RetryBeyondTheDeadline_Fails(t *testing.T) {
 	r.advance(t)
 	r.pass(2 * time.Minute)
 	r.advance(t)
-	if d := r.plan.FailedTaskDetail; d == nil || !strings.Contains(d.Error, "not finished within 1m0s") || !strings.Contains(d.Error, "bucket is busy") {
+	if d := r.plan.FailedTaskDetail; d == nil || !strings.Contains(d.Error, "not completed within 1m0s") || !strings.Contains(d.Error, "bucket is busy") {
 		t.Errorf("detail %+v", d)
 	}
 }

@@ -35,6 +35,10 @@ const (
 	PortNameMetrics = "metrics"
 )
 
+// MetricMempool is what seid calls the number of transactions in its mempool, of those metrics of
+// its own that dashboards show.
+const MetricMempool = "tendermint_mempool_size"
+
 // AllPorts lists every port a node may offer to others.
 func AllPorts() []Port {
 	return []Port{

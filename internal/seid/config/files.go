@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // FileName is one of the configuration files. No other file is ever touched.
@@ -168,8 +170,15 @@ func Write(dir string, f Files) error {
 	return syncDir(dir)
 }
 
+// readFile follows no link. seid may write to the directory, and what is read here is copied and
+// quoted where seid can see it: a link could lead to what only the reader may see.
 func readFile(dir string, name FileName) ([]byte, error) {
-	return os.ReadFile(filepath.Join(dir, string(name))) //nolint:gosec // names are of a fixed list
+	f, err := os.OpenFile(filepath.Join(dir, string(name)), os.O_RDONLY|syscall.O_NOFOLLOW, 0) //nolint:gosec // the names are ours
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(f)
 }
 
 // stage writes a file under a temporary name beside its place.

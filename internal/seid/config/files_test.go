@@ -1,8 +1,10 @@
 package config_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,5 +147,16 @@ func writeFile(t *testing.T, path, content string, mode os.FileMode) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), mode); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Code in seid's container could have the sidecar read, copy and quote what it cannot read itself.
+func TestRead_Link_IsNotFollowed(t *testing.T) {
+	dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	if err := errors.Join(os.WriteFile(secret, []byte("moniker = \"hush\"\n"), 0o600), os.Symlink(secret, filepath.Join(dir, "config.toml"))); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := config.Read(dir); err == nil || strings.Contains(err.Error(), "hush") {
+		t.Errorf("read %+v, %v", files, err)
 	}
 }

@@ -3,6 +3,7 @@ package config_test
 import (
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -242,18 +243,23 @@ func tail(s string) string {
 	return s[max(0, len(s)-enough):]
 }
 
-// freePorts reserves ports all at once, so that they differ.
+// freePorts reserves ports all at once, so that they differ. They lie below those that the kernel hands out by itself:
+// one of those may be taken again before seid listens on it.
 func freePorts(t *testing.T, count int) []string {
 	t.Helper()
+	const from, to, tries = 12000, 30000, 1000
 	ports := make([]string, 0, count)
-	for range count {
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	for range tries {
+		port := strconv.Itoa(from + rand.IntN(to-from))
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", port))
 		if err != nil {
-			t.Fatal(err)
+			continue // somebody has it
 		}
 		defer l.Close() //nolint:errcheck // the port is free again, that is all
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		ports = append(ports, port)
+		if ports = append(ports, port); len(ports) == count {
+			return ports
+		}
 	}
-	return ports
+	t.Fatalf("%d of %d ports are free", len(ports), count)
+	return nil
 }

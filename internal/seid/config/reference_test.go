@@ -12,9 +12,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid"
 )
 
-var update = flag.Bool("update", false, "write docs/configuration-keys.md instead of comparing with it")
+var update = flag.Bool("update", false, "write docs/reference/configuration-keys.md instead of comparing with it")
 
-const referenceFile = "../../../docs/configuration-keys.md"
+const referenceFile = "../../../docs/reference/configuration-keys.md"
 
 func TestKeyReference_IsUpToDate(t *testing.T) {
 	want := keyReference()
@@ -38,9 +38,13 @@ func keyReference() string {
 	var b strings.Builder
 	b.WriteString(`# Configuration keys
 
-Every unified key, where it is written, and what the profile of each mode sets it to. A mode without a value keeps what ` + "`seid init`" + ` of the node's own
-version wrote. "or" names where newer versions of seid keep the setting; the operator writes it where the node's files have it.
-Keys marked † may change without a restart; keys marked ‡ decide how a node signs blocks, and no override sets them. How to set keys: [configuration.md](configuration.md).
+<!-- Made by: go test ./internal/seid/config -run KeyReference -update. Change internal/seid/config instead. -->
+
+Every unified key, where it is written, and what the profile of each mode sets it to. A mode without
+a value keeps what ` + "`seid init`" + ` of the node's own version wrote. "or" names where newer versions
+of seid keep the setting; the operator writes it where the node's files have it. Keys marked † may
+change without a restart; keys marked ‡ decide how a node signs blocks, and no override sets them.
+How to set keys: [configuration of a node](../how-to/configuration.md).
 
 | key | type | file and TOML key | validator | full | seed | archive |
 |---|---|---|---|---|---|---|

@@ -1,30 +1,29 @@
-// Package process finds the running node among the processes that the sidecar
-// can see: the containers of a node's pod share their process namespace.
+// Package process looks at processes of the container it runs in: the gate at its child, and a
+// sidecar at the node in pods of older operators, whose containers share their process namespace
+// and whose gate has become the node.
 //
 // It looks and signals; how long to wait and what to do afterwards is decided
 // elsewhere.
 package process
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 
+	"github.com/prometheus/procfs"
+
 	"github.com/sei-operator/sei-operator/internal/seid"
 )
 
-// DefaultRoot is where the kernel shows its processes.
-const DefaultRoot = "/proc"
-
 // Table is a process table.
 type Table struct {
-	// Root is the directory that shows the processes; empty means DefaultRoot.
+	// Root is the directory that shows the processes; empty means that of the kernel.
 	Root string
 	// Home, when set, leaves out nodes that were started with another --home.
 	Home string
@@ -33,54 +32,81 @@ type Table struct {
 // Node is a running node.
 type Node struct {
 	PID int
-	// startedAt tells this process from a later one with the same PID.
-	startedAt string
-	root      string
+	// startedAt, in clock ticks, tells this process from a later one with the same PID.
+	startedAt uint64
+	proc      procfs.Proc
 }
 
 // ErrNotRunning is returned by Find when there is no node.
 var ErrNotRunning = errors.New("no running seid found")
 
+func (t Table) open() (procfs.FS, error) {
+	return procfs.NewFS(cmp.Or(t.Root, procfs.DefaultMountPoint))
+}
+
 // Find returns the node: the process whose command is seid and whose first
 // argument is start. That leaves out `seid init`, `seid tx` and wrappers that
 // have not yet become seid.
 func (t Table) Find() (*Node, error) {
-	root := t.Root
-	if root == "" {
-		root = DefaultRoot
-	}
-	entries, err := os.ReadDir(root)
+	table, err := t.open()
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
 	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
+	all, err := table.AllProcs()
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	for _, p := range all {
+		isNode, err := isNode(p, t.Home)
 		if err != nil {
-			continue
-		}
-		isNode, err := isNode(filepath.Join(root, e.Name()), t.Home)
-		if err != nil {
-			return nil, fmt.Errorf("looking at process %d: %w", pid, err)
+			return nil, fmt.Errorf("looking at process %d: %w", p.PID, err)
 		}
 		if !isNode {
 			continue
 		}
-		started, alive := startTime(root, pid)
-		if alive {
-			return &Node{PID: pid, startedAt: started, root: root}, nil
+		if node := nodeOf(p); node != nil {
+			return node, nil
 		}
 	}
 	return nil, ErrNotRunning
 }
 
-// Identity tells this process from every other since the machine started.
-func (n *Node) Identity() string { return strconv.Itoa(n.PID) + "@" + n.startedAt }
+// At is the process with a number, whatever it runs; nil when there is none.
+func (t Table) At(pid int) *Node {
+	table, err := t.open()
+	if err != nil {
+		return nil
+	}
+	p, err := table.Proc(pid)
+	if err != nil {
+		return nil
+	}
+	return nodeOf(p)
+}
 
-// Alive reports whether this very process still runs. A zombie does not: it has
-// ended and waits for its parent to notice.
+// nodeOf is a process that runs; nil for one that has ended.
+func nodeOf(p procfs.Proc) *Node {
+	stat, alive := living(p)
+	if !alive {
+		return nil
+	}
+	return &Node{PID: p.PID, startedAt: stat.Starttime, proc: p}
+}
+
+// living is what the kernel says of a process. A zombie is not alive: it has ended and waits for its
+// parent to notice.
+func living(p procfs.Proc) (stat procfs.ProcStat, alive bool) {
+	stat, err := p.Stat()
+	return stat, err == nil && stat.State != "Z" && stat.State != "X"
+}
+
+// Identity tells this process from every other since the machine started.
+func (n *Node) Identity() string { return strconv.Itoa(n.PID) + "@" + n.StartTicks() }
+
+// Alive reports whether this very process still runs.
 func (n *Node) Alive() bool {
-	started, alive := startTime(n.root, n.PID)
-	return alive && started == n.startedAt
+	stat, alive := living(n.proc)
+	return alive && stat.Starttime == n.startedAt
 }
 
 // Signal sends a signal to the node, unless it has ended meanwhile.
@@ -98,51 +124,37 @@ func (n *Node) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-func isNode(dir, home string) (bool, error) {
-	comm, err := read(dir, "comm")
-	if gone(err) || err == nil && strings.TrimSpace(string(comm)) != seid.BinaryName {
+func isNode(p procfs.Proc, home string) (bool, error) {
+	comm, err := p.Comm()
+	if gone(err) || err == nil && comm != seid.BinaryName {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	cmdline, err := read(dir, "cmdline")
+	argv, err := p.CmdLine()
 	if gone(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	argv := bytes.Split(cmdline, []byte{0})
-	isStart := len(argv) > 1 && filepath.Base(string(argv[0])) == seid.BinaryName && string(argv[1]) == "start"
+	isStart := len(argv) > 1 && filepath.Base(argv[0]) == seid.BinaryName && argv[1] == "start"
 	return isStart && servesHome(argv[2:], home), nil
 }
 
 // servesHome reports whether the arguments name home, or no home at all.
-func servesHome(args [][]byte, home string) bool {
+func servesHome(args []string, home string) bool {
 	for i, arg := range args {
-		value, ok := strings.CutPrefix(string(arg), "--home=")
-		if string(arg) == "--home" && i+1 < len(args) {
-			value, ok = string(args[i+1]), true
+		value, ok := strings.CutPrefix(arg, "--home=")
+		if arg == "--home" && i+1 < len(args) {
+			value, ok = args[i+1], true
 		}
 		if ok {
 			return home == "" || filepath.Clean(value) == filepath.Clean(home)
 		}
 	}
 	return true
-}
-
-// startTime reads when a process began, in clock ticks.
-func startTime(root string, pid int) (ticks string, alive bool) {
-	fields, alive := stat(root, pid)
-	if !alive {
-		return "", false
-	}
-	return fields[fieldStarted], true
-}
-
-func read(dir, name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a process's own directory
 }
 
 // gone recognises a process that ended while it was looked at.

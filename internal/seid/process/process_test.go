@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/prometheus/procfs"
+
 	"github.com/sei-operator/sei-operator/internal/seid/process"
 )
 
@@ -29,7 +31,6 @@ func table(t *testing.T, procs ...proc) process.Table {
 			t.Fatal(err)
 		}
 	}
-	write(filepath.Join(root, "uptime"), "1 1")
 	for _, p := range procs {
 		dir := filepath.Join(root, fmt.Sprint(p.pid))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -40,9 +41,14 @@ func table(t *testing.T, procs ...proc) process.Table {
 		}
 		write(filepath.Join(dir, "comm"), p.comm+"\n")
 		write(filepath.Join(dir, "cmdline"), strings.Join(p.argv, "\x00")+"\x00")
-		write(filepath.Join(dir, "stat"), fmt.Sprintf("%d (%s) %s %s", p.pid, p.comm, p.state, strings.Repeat("1 ", 18)+"4711 0 0"))
+		write(filepath.Join(dir, "stat"), fmt.Sprintf("%d (%s) %s %s", p.pid, p.comm, p.state, rest(4711)))
 	}
 	return process.Table{Root: root}
+}
+
+// rest is a stat line after the state.
+func rest(started int) string {
+	return strings.Repeat("1 ", 18) + fmt.Sprint(started) + strings.Repeat(" 0", 22) + "\n"
 }
 
 func TestFind_PicksTheStartedNodeAlone(t *testing.T) {
@@ -84,7 +90,7 @@ func TestAlive_AnotherProcessWithTheSamePID_IsNotTheNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	stat := filepath.Join(tab.Root, "7", "stat")
-	if err := os.WriteFile(stat, []byte("7 (seid) S "+strings.Repeat("1 ", 18)+"9999 0 0"), 0o600); err != nil {
+	if err := os.WriteFile(stat, []byte("7 (seid) S "+rest(9999)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if node.Alive() {
@@ -139,7 +145,7 @@ func TestFind_RealProcess_IsFoundSignalledAndSeenToEnd(t *testing.T) {
 	// A table of this one process: another node may run on the same machine.
 	root := t.TempDir()
 	pid := fmt.Sprint(cmd.Process.Pid)
-	if err := os.Symlink(filepath.Join(process.DefaultRoot, pid), filepath.Join(root, pid)); err != nil {
+	if err := os.Symlink(filepath.Join(procfs.DefaultMountPoint, pid), filepath.Join(root, pid)); err != nil {
 		t.Fatal(err)
 	}
 	node, err := process.Table{Root: root}.Find()

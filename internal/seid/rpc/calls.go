@@ -101,6 +101,17 @@ func (c *Client) ABCIQuery(ctx context.Context, path string, data []byte) (*Quer
 	return &out.Response, nil
 }
 
+// ABCIInfo asks the application itself how far it is, and to what state it has come.
+func (c *Client) ABCIInfo(ctx context.Context) (*ABCIInfo, error) {
+	var out struct {
+		Response ABCIInfo `json:"response"`
+	}
+	if err := c.get(ctx, "abci_info", nil, &out); err != nil {
+		return nil, err
+	}
+	return &out.Response, nil
+}
+
 // Tx looks a transaction up in the node's index. See ErrTxNotFound and
 // ErrTxIndexOff.
 func (c *Client) Tx(ctx context.Context, hash string) (*Tx, error) {

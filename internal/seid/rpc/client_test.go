@@ -141,6 +141,17 @@ func TestNetInfo_CountsConnectionsNotTheCounter(t *testing.T) {
 	}
 }
 
+func TestABCIInfo_TellsHeightAndHashOfTheState(t *testing.T) {
+	client, _ := node(t, 200, "abci_info.json")
+	info, err := client.ABCIInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Height != 38 || len(info.AppHash) != 32 {
+		t.Errorf("got %+v", info)
+	}
+}
+
 func TestLagStatus_417IsAnAnswer(t *testing.T) {
 	client, _ := node(t, 200, "lag_status.json")
 	lag, err := client.LagStatus(t.Context())

@@ -16,7 +16,7 @@ const (
 	freshBlock = time.Minute
 )
 
-// Sync is how a node stands to its chain.
+// Sync is the sync state of a node.
 type Sync struct {
 	// Height is the node's latest block, Goal that of its highest peer, if it knows one.
 	Height, Goal int64
@@ -39,7 +39,7 @@ func (c *Client) Sync(ctx context.Context, now time.Time) (Sync, error) {
 	}
 	at := Sync{Height: status.SyncInfo.LatestBlockHeight, CatchingUp: status.SyncInfo.CatchingUp}
 	if at.Height < 1 {
-		at.Why = "there is no block yet"
+		at.Why = "no block yet"
 		return at, nil
 	}
 	lag, err := c.lag(ctx, status)

@@ -29,7 +29,7 @@ func TestSync_SaysWhyANodeIsNotInSync(t *testing.T) {
 		"makes blocks alone":                         {height: 10, age: time.Second},
 		"behind by less than the node minds":         {height: 10, lag: 200, peers: connected},
 		"a halted chain whose others are there":      {height: 10, age: time.Hour, peers: connected},
-		"no block at all":                            {want: "there is no block yet"},
+		"no block at all":                            {want: "no block yet"},
 		"too far behind":                             {height: 10, lag: 400, peers: connected, want: "height is 10 of 410"},
 		"too far behind, on a node without the call": {height: 10, lag: 400, noLag: true, peers: connected, want: "height is 10 of 410"},
 		"back after a while and alone": {

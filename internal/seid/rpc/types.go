@@ -207,6 +207,14 @@ type QueryResult struct {
 	Height    int64  `json:"height,string"`
 }
 
+// ABCIInfo is how far the application is.
+type ABCIInfo struct {
+	Height int64 `json:"last_block_height,string"`
+	// AppHash is what the application's state after that block has come to. The header of the next
+	// block has the one that the validators agreed on.
+	AppHash []byte `json:"last_block_app_hash"`
+}
+
 // Tx is an indexed transaction.
 type Tx struct {
 	Hash    string    `json:"hash"`

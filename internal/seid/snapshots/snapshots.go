@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/opt"
@@ -61,10 +62,23 @@ func List(dir string) ([]Snapshot, error) {
 	return all, nil
 }
 
+// chunkDir is the directory with the chunks of a snapshot.
+func chunkDir(dir string, s Snapshot) string {
+	return filepath.Join(dir, strconv.FormatInt(s.Height, 10), strconv.FormatUint(uint64(s.Format), 10))
+}
+
+// MadeAt is when the last chunk of a snapshot was written.
+func MadeAt(dir string, s Snapshot) (time.Time, error) {
+	info, err := os.Stat(chunkDir(dir, s))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("looking at a snapshot: %w", err)
+	}
+	return info.ModTime(), nil
+}
+
 // complete reports whether every chunk of a snapshot is there.
 func complete(dir string, s Snapshot) bool {
-	chunks := filepath.Join(dir, strconv.FormatInt(s.Height, 10), strconv.FormatUint(uint64(s.Format), 10))
-	entries, err := os.ReadDir(chunks)
+	entries, err := os.ReadDir(chunkDir(dir, s))
 	if err != nil {
 		return false
 	}

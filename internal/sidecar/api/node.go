@@ -243,7 +243,7 @@ const (
 	RefusedTooEarly UpgradeRefusalKind = "tooEarly"
 )
 
-// SyncState is how the node stands to its chain.
+// SyncState is the sync state of the node.
 type SyncState string
 
 // The states of a node in its chain.
@@ -257,9 +257,9 @@ const (
 	SyncReplaying SyncState = "replaying"
 	// SyncStateSyncing: seid fetches its first state from peers; RPC stays closed meanwhile.
 	SyncStateSyncing SyncState = "stateSyncing"
-	// SyncCatchingUp: the node is behind and comes closer.
+	// SyncCatchingUp: the node is behind and catching up.
 	SyncCatchingUp SyncState = "catchingUp"
-	// SyncBehind: the node is behind and does not come closer.
+	// SyncBehind: the node is behind and not catching up.
 	SyncBehind   SyncState = "behind"
 	SyncNoPeers  SyncState = "noPeers"
 	SyncNoBlocks SyncState = "noBlocks"
@@ -271,7 +271,7 @@ const (
 	SyncNotAnswering SyncState = "notAnswering"
 )
 
-// Sync is how the node stands to its chain.
+// Sync is the sync state of the node, with details.
 type Sync struct {
 	State SyncState `json:"state"`
 	// Message is one sentence for people. It holds nothing that changes by itself.

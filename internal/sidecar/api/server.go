@@ -9,7 +9,7 @@ const (
 
 // Level numbers the additions to the v0 API. It grows by one with every addition
 // that a caller may want to depend on.
-const Level = LevelNodeToken
+const Level = LevelTLS
 
 // LevelDrain is the level from which on restart-seid takes a time to drain. Older sidecars
 // refuse parameters they do not know.
@@ -43,6 +43,10 @@ const LevelUpgrades = 9
 // LevelNodeToken is the level from which on a sidecar whose pod tells it the UID of its node
 // accepts tokens of that node's audience alone.
 const LevelNodeToken = 10
+
+// LevelTLS is the level from which on a sidecar whose pod gives it a certificate serves its API over
+// TLS, and what is not public over nothing else.
+const LevelTLS = 11
 
 // PathInSync answers 200 while the node keeps up with its chain and is not about to be
 // restarted.

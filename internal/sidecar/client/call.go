@@ -33,6 +33,9 @@ func (r *remote) get(path string, limit int64) call {
 
 // do makes a call. The answer's JSON goes into out unless that is nil.
 func (r *remote) do(ctx context.Context, c call, out any) error {
+	if r.target.ServerName == "" && r.pool.opts.RefusePlaintext {
+		return fmt.Errorf("%s: %w", c.name(), ErrPlaintext)
+	}
 	if r.pool.opts.Tokens == nil || api.IsPublic(c.path) {
 		return r.send(ctx, c, "", out)
 	}
@@ -118,7 +121,11 @@ func (r *remote) send(ctx context.Context, c call, token string, out any) error 
 }
 
 func (r *remote) request(ctx context.Context, c call, token string) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, c.method, "http://"+r.target.Address+c.path, bytes.NewReader(c.body))
+	origin, err := r.target.origin()
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(withTarget(ctx, r.target), c.method, origin+c.path, bytes.NewReader(c.body))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ package client
 
 import (
 	"context"
+	"crypto/x509"
 	"net"
 	"net/http"
 	"time"
@@ -55,6 +56,9 @@ type Target struct {
 	PodUID string
 	// Audience is that of the tokens the sidecar accepts; empty is api.TokenAudience.
 	Audience string
+	// ServerName is in the certificate of the sidecar, which is called over TLS and in no other
+	// way. Empty for one that speaks plain HTTP.
+	ServerName string
 }
 
 // Options of a Pool.
@@ -64,6 +68,11 @@ type Options struct {
 	// RefuseShared leaves sidecars alone that accept the tokens of all nodes. Calls of them fail
 	// with ErrSharedAudience.
 	RefuseShared bool
+	// Roots are the authorities whose certificates are trusted. Without it nobody is called over TLS.
+	Roots func(context.Context) (*x509.CertPool, error)
+	// RefusePlaintext leaves sidecars alone that speak plain HTTP. Calls of them fail with
+	// ErrPlaintext.
+	RefusePlaintext bool
 	// Timeout bounds one call, apart from the wait that Get was given. The
 	// default is 5 s.
 	Timeout time.Duration
@@ -75,9 +84,10 @@ type Options struct {
 
 // Pool is a Dialer. All its sidecars share one set of connections.
 type Pool struct {
-	opts  Options
-	http  *http.Client
-	older olderPods
+	opts   Options
+	dialer *net.Dialer
+	http   *http.Client
+	older  olderPods
 }
 
 // NewPool makes a Pool.
@@ -88,10 +98,12 @@ func NewPool(opts Options) *Pool {
 	if opts.HealthTimeout <= 0 {
 		opts.HealthTimeout = 2 * time.Second
 	}
+	// Calls are bounded and idle connections let go: nobody needs probes.
+	p := &Pool{opts: opts, dialer: &net.Dialer{Timeout: opts.Timeout, KeepAlive: -1}}
 	// No proxy: a sidecar is reached by its pod's own address.
 	var transport http.RoundTripper = &http.Transport{
-		// Calls are bounded and idle connections let go: nobody needs probes.
-		DialContext: (&net.Dialer{Timeout: opts.Timeout, KeepAlive: -1}).DialContext,
+		DialContext:    p.dialer.DialContext,
+		DialTLSContext: p.dialTLS,
 		// One for every node of a large cluster: each is looked at about every 30 s, and a
 		// new connection costs as much time as the look itself. The buffers are just large
 		// enough for what a look says, so that keeping a connection costs little memory.
@@ -107,11 +119,12 @@ func NewPool(opts Options) *Pool {
 	if opts.WrapTransport != nil {
 		transport = opts.WrapTransport(transport)
 	}
-	return &Pool{opts: opts, http: &http.Client{
+	p.http = &http.Client{
 		Transport: transport,
 		// A sidecar never redirects; whoever does is not one, and gets no token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
+	return p
 }
 
 // Sidecar implements Dialer.

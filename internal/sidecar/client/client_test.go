@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,13 +64,13 @@ func TestRequest_SaysWhoIsMeantAndWhoAsks(t *testing.T) {
 			`{"id":"` + id + `","type":"mark-ready","params":{"a":1}}`,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+			t.Errorf("request (-want +got):\n%s", diff)
 		}
 		answer(http.StatusCreated, `{"id":"`+id+`"}`)(w, r)
 	}, Options{Tokens: staticToken("secret")})
 	got, err := s.Submit(t.Context(), api.TaskRequest{ID: id, Type: api.MarkReady, Params: json.RawMessage(`{"a":1}`)})
 	if err != nil || got != id {
-		t.Errorf("%q %v", got, err)
+		t.Errorf("Submit = %q, %v, want %q", got, err, id)
 	}
 }
 
@@ -87,7 +88,7 @@ func TestHealth_TellsAClosedGateFromAMissingAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			health, err := dial(t, tc.handler, Options{}).Health(t.Context())
 			if health != tc.health || !errors.Is(err, tc.kind) {
-				t.Errorf("%q %v", health, err)
+				t.Errorf("Health = %q, %v, want %q, %v", health, err, tc.health, tc.kind)
 			}
 		})
 	}
@@ -105,14 +106,14 @@ func TestErrors_HaveAKind(t *testing.T) {
 		_, err := s.Get(t.Context(), uuid.NewString(), 0)
 		detail, ok := errors.AsType[*Error](err)
 		if !ok || detail.Status != status || detail.Message != "why" || detail.Detail.Field != "f" {
-			t.Errorf("%d: %v", status, err)
+			t.Errorf("%d: %v, want an Error with this status, the message %q and the field %q", status, err, "why", "f")
 		}
 		if !strings.Contains(err.Error(), "why") || !strings.Contains(err.Error(), "do this") {
-			t.Errorf("%d: the sidecar's words are lost: %v", status, err)
+			t.Errorf("%d: %v, want the sidecar's words %q and %q", status, err, "why", "do this")
 		}
 		for _, kind := range kinds {
 			if errors.Is(err, kind) != errors.Is(kind, want) {
-				t.Errorf("%d: errors.Is(%v, %v) is %v", status, err, kind, errors.Is(err, kind))
+				t.Errorf("%d: errors.Is(%v, %v) is %t, want %t", status, err, kind, errors.Is(err, kind), errors.Is(kind, want))
 			}
 		}
 	}
@@ -121,7 +122,7 @@ func TestErrors_HaveAKind(t *testing.T) {
 func TestErrors_PlainTextAnswer_IsShown(t *testing.T) {
 	_, err := dial(t, answer(http.StatusNotFound, "404 page not found\n"), Options{}).Version(t.Context())
 	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "404 page not found") {
-		t.Error(err)
+		t.Errorf("Version = %v, want %v with %q", err, ErrNotFound, "404 page not found")
 	}
 }
 
@@ -142,11 +143,11 @@ func TestUnreachable(t *testing.T) {
 		"no id":          dial(t, answer(http.StatusCreated, `{"id":""}`), Options{}),
 	} {
 		if _, err := s.Submit(t.Context(), api.TaskRequest{Type: api.MarkReady}); !errors.Is(err, ErrUnreachable) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Submit = %v, want %v", name, err, ErrUnreachable)
 		}
 	}
 	if health, err := hung.Health(t.Context()); health != "" || !errors.Is(err, ErrUnreachable) {
-		t.Errorf("%q %v", health, err)
+		t.Errorf("Health = %q, %v, want none and %v", health, err, ErrUnreachable)
 	}
 }
 
@@ -157,7 +158,7 @@ func TestCancelledCaller_IsNotAnUnreachableSidecar(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.List(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnreachable) {
-		t.Error(err)
+		t.Errorf("List = %v, want %v and not %v", err, context.Canceled, ErrUnreachable)
 	}
 }
 
@@ -169,25 +170,44 @@ func TestRedirect_IsNotFollowed(t *testing.T) {
 		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 	}, Options{Tokens: staticToken("secret")})
 	if _, err := s.NodeID(t.Context()); err == nil || elsewhere.Load() != 0 {
-		t.Errorf("%v, %d requests went elsewhere", err, elsewhere.Load())
+		t.Errorf("NodeID = %v, and %d requests went elsewhere; want an error, and none", err, elsewhere.Load())
 	}
 }
 
+// The sidecar answers when the wait is over. The time of a call comes on top of that.
 func TestGet_WaitIsAskedForAndGivenTime(t *testing.T) {
-	s := dial(t, func(w http.ResponseWriter, r *http.Request) {
-		if got := r.URL.Query().Get("wait"); got != "20s" {
-			t.Errorf("wait=%q", got)
-		}
-		select {
-		case <-r.Context().Done():
-			t.Error("the client gave up before the wait was over")
-		case <-time.After(400 * time.Millisecond):
-		}
-		answer(http.StatusOK, `{"id":"x","status":"completed","result":{"a":1}}`)(w, r)
-	}, Options{Timeout: 200 * time.Millisecond})
-	got, err := s.Get(t.Context(), "x", 20*time.Second)
-	if err != nil || got.Status != api.TaskCompleted || string(got.Result) != `{"a":1}` {
-		t.Errorf("%+v %v", got, err)
+	const wait, timeout = 20 * time.Second, 200 * time.Millisecond
+	for name, tc := range map[string]struct {
+		after time.Duration // that the sidecar takes to answer
+		took  time.Duration
+		kind  error
+	}{
+		"at the end of the wait": {after: wait, took: wait},
+		"never":                  {after: time.Hour, took: wait + timeout, kind: ErrUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var n network
+				target := Target{Address: n.serve(t, func(w http.ResponseWriter, r *http.Request) {
+					if got := r.URL.Query().Get("wait"); got != wait.String() {
+						t.Errorf("wait=%q, want %q", got, wait)
+					}
+					select {
+					case <-r.Context().Done():
+					case <-time.After(tc.after):
+						answer(http.StatusOK, `{"id":"x","status":"completed","result":{"a":1}}`)(w, r)
+					}
+				})}
+				begin := time.Now()
+				got, err := n.pool(t, Options{Timeout: timeout}).Sidecar(target).Get(t.Context(), "x", wait)
+				if took := time.Since(begin); took != tc.took || !errors.Is(err, tc.kind) {
+					t.Errorf("the call ends with %v after %s, want %v after %s", err, took, tc.kind, tc.took)
+				}
+				if tc.kind == nil && (got.Status != api.TaskCompleted || string(got.Result) != `{"a":1}`) {
+					t.Errorf("task = %+v with result %s, want it %s with result %s", got, got.Result, api.TaskCompleted, `{"a":1}`)
+				}
+			})
+		})
 	}
 }
 
@@ -203,93 +223,80 @@ func TestCalls_ReadTheirAnswers(t *testing.T) {
 		case "DELETE /v0/tasks/1":
 			w.WriteHeader(http.StatusNoContent)
 		default:
-			t.Errorf("%s %s", r.Method, r.URL.Path)
+			t.Errorf("%s %s was called, want one of the calls above", r.Method, r.URL.Path)
 		}
 	}, Options{})
 	version, err := s.Version(t.Context())
-	if err != nil || !cmp.Equal(version, api.Version{Version: "v1", APILevel: 1, TaskTypes: []api.TaskType{api.MarkReady}}) {
-		t.Errorf("%+v %v", version, err)
+	want := api.Version{Version: "v1", APILevel: 1, TaskTypes: []api.TaskType{api.MarkReady}}
+	if diff := cmp.Diff(want, version); diff != "" || err != nil {
+		t.Errorf("version, %v (-want +got):\n%s", err, diff)
 	}
 	if id, err := s.NodeID(t.Context()); err != nil || id != strings.Repeat("ab", 20) {
-		t.Errorf("%q %v", id, err)
+		t.Errorf("NodeID = %q, %v, want %q", id, err, strings.Repeat("ab", 20))
 	}
 	if tasks, err := s.List(t.Context()); err != nil || len(tasks) != 1 || tasks[0].Progress.Done != 3 {
-		t.Errorf("%+v %v", tasks, err)
+		t.Errorf("List = %+v, %v, want one task of which 3 are done", tasks, err)
 	}
 	if err := s.Delete(t.Context(), "1"); err != nil {
-		t.Error(err)
+		t.Errorf("Delete = %v, want no error", err)
 	}
 }
 
 func TestPool_ManyCalls_ShareOneConnection(t *testing.T) {
-	var connections atomic.Int32
-	srv := httptest.NewUnstartedServer(answer(http.StatusServiceUnavailable, `{"error":"later"}`))
-	srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			connections.Add(1)
+	synctest.Test(t, func(t *testing.T) {
+		var n network
+		target := Target{Address: n.serve(t, answer(http.StatusServiceUnavailable, `{"error":"later"}`))}
+		pool := n.pool(t, Options{})
+		for range 50 {
+			s := pool.Sidecar(target)
+			if health, err := s.Health(t.Context()); err != nil || health != NotReady {
+				t.Fatalf("Health = %q, %v, want %q", health, err, NotReady)
+			}
+			if _, err := s.List(t.Context()); !errors.Is(err, ErrNotReady) {
+				t.Fatalf("List = %v, want %v", err, ErrNotReady)
+			}
 		}
-	}
-	srv.Start()
-	defer srv.Close()
-	pool := NewPool(Options{})
-	defer pool.CloseIdle()
-	for range 50 {
-		s := pool.Sidecar(Target{Address: srv.Listener.Addr().String()})
-		if health, err := s.Health(t.Context()); err != nil || health != NotReady {
-			t.Fatalf("%q %v", health, err)
+		if got := n.connections(); got != 1 {
+			t.Errorf("%d connections, want one", got)
 		}
-		if _, err := s.List(t.Context()); !errors.Is(err, ErrNotReady) {
-			t.Fatal(err)
-		}
-	}
-	if n := connections.Load(); n != 1 {
-		t.Errorf("%d connections", n)
-	}
+	})
 }
 
 // Looking at all nodes of a large cluster again and again takes no new connections.
 func TestPool_ManySidecars_KeepTheirConnections(t *testing.T) {
-	const nodes = 500
-	var connections atomic.Int32
-	pool := NewPool(Options{})
-	t.Cleanup(pool.CloseIdle)
-	sidecars := make([]Sidecar, nodes)
-	for i := range sidecars {
-		srv := httptest.NewUnstartedServer(answer(http.StatusOK, `{}`))
-		srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-			if state == http.StateNew {
-				connections.Add(1)
+	synctest.Test(t, func(t *testing.T) {
+		const nodes = 500
+		var n network
+		pool := n.pool(t, Options{})
+		sidecars := make([]Sidecar, nodes)
+		for i := range sidecars {
+			sidecars[i] = pool.Sidecar(Target{Address: n.serve(t, answer(http.StatusOK, `{}`))})
+		}
+		for range 2 {
+			for _, s := range sidecars {
+				if _, err := s.Node(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
-		srv.Start()
-		t.Cleanup(srv.Close)
-		sidecars[i] = pool.Sidecar(Target{Address: srv.Listener.Addr().String()})
-	}
-	for range 2 {
-		for _, s := range sidecars {
-			if _, err := s.Node(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+		if got := n.connections(); got != nodes {
+			t.Errorf("%d connections for %d nodes, want one each", got, nodes)
 		}
-	}
-	// On a busy machine a connection is now and then dialled beside one that has just become free.
-	if n := connections.Load(); n > nodes+nodes/10 {
-		t.Errorf("%d connections for %d nodes", n, nodes)
-	}
+	})
 }
 
 func TestTokenFile_IsReadEveryTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	source := TokenFile(path)
-	if _, err := source.Token(); err == nil {
-		t.Error("there is no file")
+	if got, err := source.Token(); err == nil {
+		t.Errorf("without a file Token = %q, want an error", got)
 	}
 	for _, want := range []string{"one", "two"} {
 		if err := os.WriteFile(path, []byte(want+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := source.Token(); err != nil || got != want {
-			t.Errorf("%q %v", got, err)
+			t.Errorf("Token = %q, %v, want %q", got, err, want)
 		}
 	}
 }

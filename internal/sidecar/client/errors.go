@@ -22,6 +22,11 @@ var (
 	// ErrSharedAudience: the sidecar accepts the tokens of all nodes, and may not be called for
 	// that. It was not.
 	ErrSharedAudience = errors.New("sidecar knows the shared token audience only")
+	// ErrPlaintext: the sidecar speaks plain HTTP, and may not be called for that. It was not.
+	ErrPlaintext = errors.New("sidecar does not speak TLS")
+	// ErrCertificate: whoever answers at this address does not prove that it is the node's sidecar.
+	// Nothing was said to it. It is a CertificateError.
+	ErrCertificate = errors.New("sidecar cannot prove its identity")
 	// ErrNotFound: there is no such task, or the sidecar is too old for the call.
 	ErrNotFound = errors.New("task not found")
 	// ErrInvalid: the request is wrong and will stay wrong.
@@ -31,6 +36,24 @@ var (
 	// ErrWrongNode: another node's sidecar answers at this address.
 	ErrWrongNode = errors.New("another node's sidecar answered")
 )
+
+// CertificateError is why a sidecar was not trusted.
+type CertificateError struct {
+	// Problem stays the same while the cause does.
+	Problem string
+	err     error
+}
+
+// Error implements error.
+func (e *CertificateError) Error() string {
+	if e.err == nil {
+		return e.Problem
+	}
+	return e.Problem + ": " + e.err.Error()
+}
+
+// Unwrap gives the kind of the error, and what it is made of.
+func (e *CertificateError) Unwrap() []error { return []error{ErrCertificate, e.err} }
 
 // Error is an answer that is not a success.
 type Error struct {

@@ -75,7 +75,7 @@ func openAt(t *testing.T, path string, c clock.Clock, handlers ...Handler) *benc
 
 // stop shuts the engine down; a second call does nothing.
 func (b *bench) stop() {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := b.Close(ctx); err != nil {
 		b.t.Errorf("closing: %v", err)
@@ -99,7 +99,7 @@ func (b *bench) submit(t api.TaskType, id, params string) string {
 
 func (b *bench) await(id string) api.TaskResult {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	got, err := b.Wait(ctx, id)
 	if err != nil {

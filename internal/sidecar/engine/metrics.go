@@ -28,7 +28,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "seictl_task_execution_duration_seconds",
-			Help:    "How long tasks ran, from their turn in the queue to their end.",
+			Help:    "Duration of tasks, from their turn in the queue to their end.",
 			Buckets: durationBuckets,
 		}, []string{"type", "status"}),
 		submissions: counter("seictl_task_submissions_total", "Tasks accepted to run."),
@@ -36,7 +36,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		panics:      counter("seictl_task_panics_total", "Tasks whose handler panicked."),
 		saveFailures: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "seictl_task_save_failures_total",
-			Help: "Attempts to store the outcome of a task that did not succeed; they are repeated until one does.",
+			Help: "Failed attempts to store the outcome of a task; they are retried until one succeeds.",
 		}),
 	}
 	for _, c := range []prometheus.Collector{m.duration, m.submissions, m.failures, m.panics, m.saveFailures} {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -25,7 +26,11 @@ type child struct {
 	started time.Time
 	// asked: somebody wanted it to end.
 	asked bool
-	noted time.Time // when output was noted last
+	// seen is the process as the kernel shows it, checked when its progress was looked at last, and
+	// cpu what it had used by then.
+	seen    *process.Node
+	checked time.Time
+	cpu     time.Duration
 }
 
 // end is how a child ended.
@@ -45,7 +50,7 @@ func (g Gate) start(ctx context.Context, path string, argv []string, j *journal)
 	c := &child{journal: j, output: &output{}, started: g.now().UTC()}
 	c.cmd = exec.Command(path, argv[1:]...) //nolint:gosec,noctx // running it is what a gate is for, and signals end it
 	c.cmd.Args[0] = argv[0]
-	c.cmd.Env = withoutSigning(os.Environ())
+	c.cmd.Env = withUserHome(withoutSigning(os.Environ()), j.Home)
 	if g.Rules.Environment != nil {
 		c.cmd.Env = append(c.cmd.Env, g.Rules.Environment(ctx)...)
 	}
@@ -60,9 +65,10 @@ func (g Gate) start(ctx context.Context, path string, argv []string, j *journal)
 	}
 	g.Log.Info("gate is open", "command", argv, "pid", c.cmd.Process.Pid, "configHash", record.ConfigHash, "consensusAddress", record.ConsensusAddress)
 	record.State, record.Since, record.Starts = api.SeidRunning, c.started, j.record.Starts+1
-	record.PID, record.BootID, record.LastExit = c.cmd.Process.Pid, process.BootID(), j.record.LastExit
-	if seen := (process.Table{}).At(record.PID); seen != nil {
-		record.StartTicks = seen.StartTicks()
+	record.PID, record.PIDNamespace = c.cmd.Process.Pid, process.Namespace()
+	record.BootID, record.LastExit = process.BootID(), j.record.LastExit
+	if c.seen = (process.Table{}).At(record.PID); c.seen != nil {
+		record.StartTicks = c.seen.StartTicks()
 	}
 	j.record = record
 	j.save()
@@ -166,12 +172,7 @@ func (c *child) look() {
 		c.record.Upgrade, c.record.Divergence = said.upgrade, said.divergence
 		c.save()
 	}
-	if last := c.output.last(); last.After(c.noted) && c.now().Sub(c.noted) >= outputEvery {
-		c.noted = c.now()
-		if err := supervision.NoteOutput(c.Home, c.noted); err != nil {
-			c.Log.Debug("noting output", "error", err)
-		}
-	}
+	c.noteProgress()
 	order, err := supervision.ReadOrder(c.Home)
 	if err != nil {
 		c.Log.Error("reading an order", "error", err)
@@ -180,6 +181,37 @@ func (c *child) look() {
 	if order.Target != "" && order.Target == c.record.Identity() && c.record.TermAt == nil {
 		c.terminate(syscall.SIGTERM, order.By)
 	}
+}
+
+// noteProgress tells those who wait for seid to start whether it does something. They cannot see
+// its process.
+func (c *child) noteProgress() {
+	now := c.now()
+	if now.Sub(c.checked) < cmp.Or(c.NoteEvery, noteEvery) {
+		return
+	}
+	wrote, worked := c.output.last().After(c.checked), c.worked(now)
+	c.checked = now
+	if !wrote && !worked {
+		return
+	}
+	if err := supervision.NoteProgress(c.Home, now); err != nil {
+		c.Log.Debug("noting progress", "error", err)
+	}
+}
+
+// busy is the share of a CPU from which on a process counts as one that does something;
+// one that hangs still keeps time.
+const busy = 0.05
+
+// worked reports whether the process has used its CPU since it was looked at last.
+func (c *child) worked(now time.Time) bool {
+	if c.seen == nil {
+		return false
+	}
+	before := c.cpu
+	c.cpu = c.seen.CPUTime()
+	return float64(c.cpu-before) >= busy*float64(now.Sub(c.checked))
 }
 
 func (c *child) ended() end {

@@ -27,8 +27,8 @@ const (
 	probeTimeout = 2 * time.Second
 	// orderEvery is how often the gate looks for an order to end seid.
 	orderEvery = 250 * time.Millisecond
-	// outputEvery is how often output is noted for those who wait for progress.
-	outputEvery = 10 * time.Second
+	// noteEvery is how often progress is noted for those who wait for it.
+	noteEvery = 10 * time.Second
 	// drainOutput is how long what a process left in its pipes is waited for.
 	drainOutput = 2 * time.Second
 )
@@ -48,6 +48,8 @@ type Gate struct {
 	WhileWaiting func(context.Context)
 	// Running, when set, is called once seid runs: from then on the gate does next to nothing.
 	Running func()
+	// NoteEvery is how often progress of seid is noted; 0 means every 10 seconds.
+	NoteEvery time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }

@@ -84,8 +84,32 @@ func TestRun_WaitsUntilTheSidecarSaysGo(t *testing.T) {
 			t.Errorf("while it is refused the record is %+v", r)
 		}
 	}
-	if err := g.Run(t.Context(), []string{"true"}); err != nil || answers != 4 || polls != 4 {
+	if err := g.Run(t.Context(), []string{"true"}); err != nil || answers != 5 || polls != 4 {
 		t.Errorf("after %d answers and %d polls: %v", answers, polls, err)
+	}
+}
+
+// Whoever closes the gate reads the record next. It has to say that seid is about to be started, or
+// the gate has to hear of it.
+func TestRun_GateClosedAtTheLastMoment_IsNotStarted(t *testing.T) {
+	answers := 0
+	var g Gate
+	g, _ = gateAt(t, func(string) (int, string) {
+		answers++
+		r := record(t, g)
+		if starting := answers == 2 || answers == 4; r.Starting != starting || r.State != api.SeidWaiting {
+			t.Errorf("at question %d the record is %+v", answers, r)
+		}
+		if answers == 2 {
+			return http.StatusOK, `{"state":"held"}`
+		}
+		return http.StatusOK, `{"state":"open"}`
+	})
+	if err := g.Run(t.Context(), []string{"true"}); err != nil || answers != 4 {
+		t.Errorf("after %d answers: %v", answers, err)
+	}
+	if r := record(t, g); r.Starting || r.LastExit == nil {
+		t.Errorf("in the end the record is %+v", r)
 	}
 }
 

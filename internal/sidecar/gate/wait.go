@@ -64,9 +64,21 @@ func (g Gate) look(ctx context.Context, client *http.Client, j *journal) verdict
 			v.refusal = err.Error()
 		}
 	}
-	next.Waiting, next.Refusal = v.waiting, v.refusal
-	j.update(next)
+	j.update(judged(next, v))
+	if v != (verdict{}) || j.Home == "" {
+		return v
+	}
+	// Its record says by now that seid is about to be started. Whoever has closed the gate since it was
+	// asked, and whoever closes it from now on, finds that or is heard here.
+	v = g.ask(ctx, client, signs)
+	j.update(judged(next, v))
 	return v
+}
+
+// judged is a record with a verdict.
+func judged(r supervision.Record, v verdict) supervision.Record {
+	r.Waiting, r.Refusal, r.Starting = v.waiting, v.refusal, v == (verdict{})
+	return r
 }
 
 func (j *journal) update(next supervision.Record) {

@@ -53,6 +53,9 @@ type Config struct {
 	RPCEndpoint string
 	// Keyring is what governance tasks sign with; the zero value disables them.
 	Keyring Keyring
+	// PrivateDir is for what is about to be signed; empty means the home's own directory for
+	// temporary files.
+	PrivateDir string
 	// PodName labels the metrics of comparisons.
 	PodName string
 	// Registry gets the handlers' metrics; nil means none.
@@ -66,6 +69,7 @@ func nodeOf(cfg Config) *node.Node {
 	return &node.Node{
 		Home: home.Dir(cfg.Home), ChainID: cfg.ChainID, Seid: seidcmd.Runner{Path: cmp.Or(cfg.SeidPath, seid.BinaryName)},
 		GenesisBucket: cfg.GenesisBucket, SnapshotBucket: cfg.SnapshotBucket, RPCEndpoint: cfg.RPCEndpoint,
+		Private: cfg.PrivateDir,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	homedir "github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 )
 
@@ -24,6 +25,8 @@ const (
 	stagedHome   = "home"
 	// dirMode lets the pod's other containers, which share its group, look in.
 	dirMode = 0o750
+	// keyringMode is that of the chain itself.
+	keyringMode = 0o700
 	// genesisFile is moved in last: a home that has one is complete.
 	genesisFile = "config/genesis.json"
 )
@@ -60,6 +63,11 @@ func (h Home) Prepare(ctx context.Context) error {
 	}
 	if h.KeyringBackend == "" {
 		return nil
+	}
+	// In seid's container it is covered, and a container runtime that has to make a place for the cover
+	// leaves it to root.
+	if err := os.MkdirAll(homedir.Dir(h.Dir).KeyringTest(), keyringMode); err != nil {
+		return fmt.Errorf("making a place for keys: %w", err)
 	}
 	return setKeyringBackend(h.path("config/client.toml"), h.KeyringBackend)
 }

@@ -237,6 +237,9 @@ func TestPrepare_KeyringBackend_IsWrittenOnEveryCall(t *testing.T) {
 			if got, err := os.ReadFile(path); err != nil || string(got) != tc.after {
 				t.Errorf("%q %v", got, err)
 			}
+			if ring, err := os.Stat(filepath.Join(h.Dir, "keyring-test")); err != nil || ring.Mode().Perm() != 0o700 {
+				t.Errorf("the place for keys: %v, %v", ring, err)
+			}
 		})
 	}
 }

@@ -2,23 +2,12 @@ package look
 
 import (
 	"context"
-	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
-
-// blackHole takes connections and never answers.
-func blackHole(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	return "http://" + l.Addr().String()
-}
 
 func TestNode_ABlackHoleAsRPC_AnswersWithinTheBound(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -32,33 +21,34 @@ func TestNode_ABlackHoleAsRPC_AnswersWithinTheBound(t *testing.T) {
 		"the ports are a lie": {nil, false, api.SyncStarting},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSeid(t)
-			l := s.hasty()
-			if tc.answered {
-				l.Node(t.Context())
+			synctest.Test(t, func(t *testing.T) {
+				s := newSeid(t)
+				l := s.hasty()
+				look := func() api.Node {
+					begin := time.Now()
+					got := l.Node(t.Context())
+					if took := time.Since(begin); took > Bound {
+						t.Errorf("a look takes %s, want %s at most", took, Bound)
+					}
+					return got
+				}
+				if tc.answered {
+					look()
+					awaitValue(t, l.answers.idle)
+					s.clock.Step(2 * time.Second)
+				}
+				s.set(func() { s.silent, s.open = true, tc.open })
+				if got := look(); tc.answered && got.Sync.State != api.SyncInSync {
+					t.Errorf("a slow node is %s, want it judged by what it said before: %s", got.Sync.State, api.SyncInSync)
+				}
+				// The second look comes when asking has been given up.
 				awaitValue(t, l.answers.idle)
-				s.clock.Step(2 * time.Second)
-			}
-			s.set(func() { s.url, s.open = blackHole(t), tc.open })
-			// The caller's patience is the operator's, which is more than the bound.
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			defer cancel()
-			start := time.Now()
-			got := l.Node(ctx)
-			if took := time.Since(start); took > 20*time.Second {
-				t.Errorf("it took %s", took)
-			}
-			if tc.answered && got.Sync.State != api.SyncInSync {
-				t.Errorf("a slow node is judged by what it said before, not %s", got.Sync.State)
-			}
-			// The second look comes when asking has been given up.
-			awaitValue(t, l.answers.idle)
-			s.clock.Step(openGrace)
-			got = l.Node(ctx)
-			if got.Sync.State != tc.want || got.Home.Stage == "" || got.Disk == nil || ctx.Err() != nil {
-				t.Errorf("%+v", got)
-			}
+				s.clock.Step(openGrace)
+				if got := look(); got.Sync.State != tc.want || got.Home.Stage == "" || got.Disk == nil {
+					t.Errorf("document = %+v, want it %s, with a stage and the disk", got, tc.want)
+				}
+				awaitValue(t, l.answers.idle)
+			})
 		})
 	}
 }
@@ -79,21 +69,23 @@ func TestNode_ASlowNode_IsJudgedByItsLastAnswerForAWhile(t *testing.T) {
 		"old":    {time.Minute, api.SyncNotAnswering},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSeid(t)
-			l := s.hasty()
-			l.Node(t.Context())
-			awaitValue(t, l.answers.idle)
-			s.clock.Step(tc.age)
-			held := make(chan struct{})
-			s.set(func() { s.held, s.block, s.height = held, s.clock.Now(), 99 })
-			if got := l.Node(t.Context()).Sync; got.State != tc.want {
-				t.Errorf("while it is slow: %+v", got)
-			}
-			close(held)
-			awaitValue(t, l.answers.idle)
-			if got := l.Node(t.Context()).Sync; got.State != api.SyncInSync || got.Height != 99 {
-				t.Errorf("when it has answered: %+v", got)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := newSeid(t)
+				l := s.hasty()
+				l.Node(t.Context())
+				awaitValue(t, l.answers.idle)
+				s.clock.Step(tc.age)
+				held := make(chan struct{})
+				s.set(func() { s.held, s.block, s.height = held, s.clock.Now(), 99 })
+				if got := l.Node(t.Context()).Sync; got.State != tc.want {
+					t.Errorf("while it is slow: %+v, want %s", got, tc.want)
+				}
+				close(held)
+				awaitValue(t, l.answers.idle)
+				if got := l.Node(t.Context()).Sync; got.State != api.SyncInSync || got.Height != 99 {
+					t.Errorf("when it has answered: %+v, want %s at height 99", got, api.SyncInSync)
+				}
+			})
 		})
 	}
 }
@@ -108,10 +100,10 @@ func TestNode_ACallerThatLeaves_DoesNotSpoilTheAnswerOfOthers(t *testing.T) {
 	awaitValue(t, func() bool { return s.calls["GET /status"].Load() > 0 })
 	leave()
 	if got := <-first; got.Sync.State == api.SyncInSync {
-		t.Errorf("whoever left saw %s", got.Sync.State)
+		t.Errorf("whoever left saw %s, want something else", got.Sync.State)
 	}
 	close(s.held)
 	if got := l.Node(t.Context()); got.Sync.State != api.SyncInSync || s.calls["GET /status"].Load() != 1 {
-		t.Errorf("the next saw %s after %d calls", got.Sync.State, s.calls["GET /status"].Load())
+		t.Errorf("the next saw %s after %d calls, want %s after one", got.Sync.State, s.calls["GET /status"].Load(), api.SyncInSync)
 	}
 }

@@ -1,5 +1,5 @@
 // Package look is the sidecar's look at its node: it gathers what the process record, the
-// volume, the node's RPC and the kernel say, judges how the node stands to its chain, and
+// volume, the node's RPC and the kernel say, judges the node's sync state, and
 // puts the document of GET /v0/node together. Readiness and metrics come from the same look.
 //
 // A look is bounded and cheap. What takes long is measured beside it, what many ask for is

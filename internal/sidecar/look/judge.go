@@ -11,7 +11,7 @@ import (
 const (
 	// freshBlock is how old the latest block of a healthy chain may be.
 	freshBlock = time.Minute
-	// closingWindow is how long a node that is behind may fail to come closer.
+	// closingWindow is how long a node that is behind may go without catching up.
 	closingWindow = time.Minute
 	// blockStall is how long a node that is behind may stay at one height.
 	blockStall = time.Minute
@@ -28,7 +28,7 @@ const (
 	stopNoteAge = 2 * time.Minute
 )
 
-// Judge decides how a node stands to its chain. It is a function of the facts alone.
+// Judge decides the sync state of a node. It is a function of the facts alone.
 func Judge(f Facts) api.Sync {
 	var s api.Sync
 	switch {

@@ -29,6 +29,8 @@ const (
 	keepAnswers = time.Second
 	// keepPlan is how long the chain's upgrades are not asked for again.
 	keepPlan = 30 * time.Second
+	// keepCompared is how long what is asked of the chain for metrics alone is not asked again.
+	keepCompared = 30 * time.Second
 	// keepUsage is how long the size of the home is not measured again.
 	keepUsage = 5 * time.Minute
 	// keepSnapshots is how long the snapshots are not listed again.
@@ -88,6 +90,8 @@ type Look struct {
 	traces       shared[traces]
 	plan         shared[*chainUpgrades]
 	snapshots    shared[[]api.Snapshot]
+	checkpoints  shared[*checkpoint]
+	validators   shared[*validatorState]
 	used         background[int64]
 	version      background[string]
 	largeGenesis background[string]
@@ -124,6 +128,8 @@ func New(cfg Config) *Look {
 		traces:       shared[traces]{clock: c, keep: keepAnswers, bound: askBound, old: oldAnswer},
 		plan:         shared[*chainUpgrades]{clock: c, keep: keepPlan, bound: askBound, old: forever},
 		snapshots:    shared[[]api.Snapshot]{clock: c, keep: keepSnapshots, bound: askBound, old: forever},
+		checkpoints:  shared[*checkpoint]{clock: c, keep: keepCompared, bound: askBound, old: forever},
+		validators:   shared[*validatorState]{clock: c, keep: keepCompared, bound: askBound, old: oldAnswer + keepCompared},
 		used:         background[int64]{clock: c, keep: keepUsage, retry: retryAfter},
 		version:      background[string]{clock: c, keep: forever, retry: retryAfter},
 		largeGenesis: background[string]{clock: c, keep: forever, retry: retryAfter},

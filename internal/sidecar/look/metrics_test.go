@@ -2,6 +2,7 @@ package look
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ sei_node_lag_blocks 7
 # HELP sei_node_peers Connected peers.
 # TYPE sei_node_peers gauge
 sei_node_peers 2
-# HELP sei_node_seid_starts_total Starts of seid since the volume was made.
+# HELP sei_node_seid_starts_total Starts of seid since the volume was created.
 # TYPE sei_node_seid_starts_total counter
 sei_node_seid_starts_total 1
 # HELP sei_node_upgrade_height Height of the upgrade that is planned, or that the node has stopped for.
@@ -83,18 +84,16 @@ func TestMetrics_OfANodeThatDoesNotAnswer_HaveNoHeight(t *testing.T) {
 }
 
 func TestMetrics_AreAllDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/sidecar.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	metrics := documentation(t, "docs/reference/sidecar-metrics.md")
 	for _, name := range MetricNames() {
-		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("docs/sidecar.md does not explain %s", name)
+		if !strings.Contains(metrics, "`"+name+"`") {
+			t.Errorf("docs/reference/sidecar-metrics.md does not explain %s", name)
 		}
 	}
+	document := documentation(t, "docs/reference/node-document.md")
 	for _, s := range States() {
-		if !strings.Contains(string(page), "`"+string(s)+"`") {
-			t.Errorf("docs/sidecar.md does not explain the state %s", s)
+		if !strings.Contains(document, "`"+string(s)+"`") {
+			t.Errorf("docs/reference/node-document.md does not explain the state %s", s)
 		}
 	}
 	described := make(chan *prometheus.Desc, 100)
@@ -102,4 +101,14 @@ func TestMetrics_AreAllDocumented(t *testing.T) {
 	if len(described) != len(MetricNames()) {
 		t.Errorf("%d metrics are described, %d named", len(described), len(MetricNames()))
 	}
+}
+
+// documentation is a page of the repository.
+func documentation(t *testing.T, page string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", "..", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }

@@ -19,7 +19,7 @@ type traces struct {
 	committed time.Time
 }
 
-// sync judges how the node stands to its chain.
+// sync judges the node's sync state.
 func (l *Look) sync(ctx context.Context, set settings, doc api.Node) api.Sync {
 	facts := Facts{
 		Began: l.began, Gate: doc.Gate, Seid: doc.Seid, Mode: set.Mode, Signs: doc.Home.Signs, Quiet: set.Quiet, Draining: l.Draining(), Stop: l.stopNote(),

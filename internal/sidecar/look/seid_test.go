@@ -31,7 +31,7 @@ type fakeSeid struct {
 	t     *testing.T
 	home  string
 	clock *clocktesting.FakeClock
-	url   string
+	rpc   *http.ServeMux
 	calls map[string]*atomic.Int64
 
 	mu     sync.Mutex
@@ -48,10 +48,14 @@ type fakeSeid struct {
 	// threshold is the lag above which the node calls itself behind.
 	threshold int64
 	open      map[int]bool
-	// blocks answers for a block; nil: the node has none to tell of.
-	blocks func(height int64) string
+	// blocks answers for a block, commits for a signed header; nil: the node has none to tell of.
+	blocks, commits func(height int64) string
+	// stores are what the application's stores hold, by path and key in hex; others are empty.
+	stores map[string]string
 	// held keeps answers back until it is closed.
 	held chan struct{}
+	// silent: connections are taken and never answered.
+	silent bool
 }
 
 const genesis = `{"chain_id":"x"}`
@@ -105,24 +109,45 @@ func newSeid(t *testing.T) *fakeSeid {
 			_, _ = w.Write([]byte(answer()))
 		})
 	}
-	mux.HandleFunc("GET /block", func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		height, err := strconv.ParseInt(r.URL.Query().Get("height"), 10, 64)
-		if err != nil || s.blocks == nil {
-			w.WriteHeader(http.StatusNotFound)
-			return
+	byHeight := func(answer *func(int64) string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			height, err := strconv.ParseInt(r.URL.Query().Get("height"), 10, 64)
+			if err != nil || *answer == nil {
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			_, _ = w.Write([]byte((*answer)(height)))
 		}
-		_, _ = w.Write([]byte(s.blocks(height)))
-	})
+	}
+	mux.HandleFunc("GET /block", byHeight(&s.blocks))
+	mux.HandleFunc("GET /commit", byHeight(&s.commits))
 	s.calls["POST /"] = &atomic.Int64{}
 	mux.HandleFunc("POST /", s.query)
-	srv := httptest.NewServer(mux)
-	t.Cleanup(srv.Close)
-	s.url = srv.URL
+	s.rpc = mux
 	s.write("config/genesis.json", genesis)
 	s.write("config/config.toml", "mode = \"full\"\n[rpc]\nladdr = \"tcp://0.0.0.0:26657\"\n[p2p]\nladdr = \"tcp://0.0.0.0:26656\"\n")
 	return s
+}
+
+// RoundTrip implements http.RoundTripper for the RPC. It is no socket, so that tests can run in a
+// bubble of synctest.
+func (s *fakeSeid) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	silent := s.silent
+	s.mu.Unlock()
+	if silent {
+		<-r.Context().Done()
+	}
+	w := httptest.NewRecorder()
+	if r.Context().Err() == nil {
+		s.rpc.ServeHTTP(w, r)
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return w.Result(), nil
 }
 
 // query answers a question to the application.
@@ -137,9 +162,14 @@ func (s *fakeSeid) query(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queries[call.Params.Path]++
-	answer := s.plan
-	if call.Params.Path == upgrade.AppliedPath {
+	var answer string
+	switch call.Params.Path {
+	case upgrade.CurrentPlanPath:
+		answer = s.plan
+	case upgrade.AppliedPath:
 		answer = hex.EncodeToString(encodeApplied(s.applied))
+	default:
+		answer = s.stores[call.Params.Path+" "+call.Params.Data]
 	}
 	raw, err := hex.DecodeString(answer)
 	if err != nil {
@@ -176,7 +206,7 @@ func (s *fakeSeid) set(change func()) {
 func (s *fakeSeid) look(change ...func(*Config)) *Look {
 	cfg := Config{
 		Home: s.home, Clock: s.clock, Log: slog.New(slog.DiscardHandler),
-		RPC: func() *rpc.Client { return rpc.New(s.url) },
+		RPC: func() *rpc.Client { return rpc.New("http://seid", rpc.WithHTTPClient(&http.Client{Transport: s})) },
 		Seid: func() api.Seid {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -33,6 +33,8 @@ type settings struct {
 	RemoteSigner bool
 	NodeKeyFile  string
 	SnapshotDir  string
+	// SnapshotInterval is after how many blocks seid makes a snapshot; 0: it makes none.
+	SnapshotInterval int64
 }
 
 // settings reads the configuration, when it has changed.
@@ -74,7 +76,9 @@ func readSettings(dir home.Dir) settings {
 			set.MetricsURL = "http://localhost:" + strconv.Itoa(port) + "/metrics"
 		}
 	}
-	if custom := section(files.App, "state-sync").text("snapshot-directory"); filepath.IsAbs(custom) {
+	snapshots := section(files.App, "state-sync")
+	set.SnapshotInterval = snapshots.count("snapshot-interval")
+	if custom := snapshots.text("snapshot-directory"); filepath.IsAbs(custom) {
 		set.SnapshotDir = custom // seid resolves others against its own working directory
 	}
 	return set
@@ -139,6 +143,12 @@ func (t table) textOr(key, fallback string) string {
 		return value
 	}
 	return fallback
+}
+
+// count is a number; 0 where there is none.
+func (t table) count(key string) int64 {
+	value, _ := t[key].(int64)
+	return max(value, 0)
 }
 
 func (t table) flag(key string) bool {

@@ -117,7 +117,7 @@ func (c *Conditions) checkKey(ctx context.Context, e wire.Expectation) (differen
 	return "", nil
 }
 
-var errNoGate = errors.New("the gate in seid's container has not told which consensus key it sees")
+var errNoGate = errors.New("the gate in seid's container has not reported which consensus key it sees")
 
 // awaitKey is the address of the key that seid would sign with. Only seid's container sees
 // it, so it is the gate there that tells it.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,12 +119,12 @@ func TestCheck_OpensForWhatIsThereAndSaysTheDifference(t *testing.T) {
 					want = api.Opening{ConfigHash: "A", ConsensusAddress: strings.ToUpper(tc.params.Expect.ConsensusAddress)}
 				}
 				if err != nil || got != want {
-					t.Errorf("got %+v, %v", got, err)
+					t.Errorf("Check = %+v, %v, want %+v", got, err, want)
 				}
 				return
 			}
 			if detail := api.DetailOf(err); err == nil || !strings.Contains(err.Error(), tc.want) || !detail.Terminal {
-				t.Errorf("got %v (%+v), want %q", err, detail, tc.want)
+				t.Errorf("Check = %v (%+v), want a terminal error with %q", err, detail, tc.want)
 			}
 		})
 	}
@@ -132,48 +133,51 @@ func TestCheck_OpensForWhatIsThereAndSaysTheDifference(t *testing.T) {
 // The sidecar's own look at the key file is not what counts: a Secret is mounted over it in
 // seid's container alone.
 func TestCheck_KeyIsThatOfTheGate_AndIsWaitedFor(t *testing.T) {
-	f := newFixture(t, "validator")
-	f.write("priv_validator_key.json", "hidden under the mount")
-	done := make(chan error, 1)
-	go func() {
-		_, err := f.Check(t.Context(), expect("A", keyA))
-		done <- err
-	}()
-	f.awaitWaiter()
-	f.gate(supervision.Key{Address: keyA})
-	f.clock.Step(time.Second)
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, "validator")
+		f.write("priv_validator_key.json", "hidden under the mount")
+		done := f.check(expect("A", keyA))
+		awaitWaiter(t, f.clock)
+		f.gate(supervision.Key{Address: keyA})
+		f.clock.Step(time.Second)
+		if err := <-done; err != nil {
+			t.Errorf("Check = %v, want that it opens", err)
+		}
+	})
 }
 
 func TestCheck_NoGate_IsWorthARetry(t *testing.T) {
-	f := newFixture(t, "validator")
-	// What a gate that has ended left behind tells nothing.
-	if err := supervision.Write(f.Home, supervision.Record{State: api.SeidWaiting, Key: supervision.Key{Address: keyA}}); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() {
-		_, err := f.Check(t.Context(), expect("A", keyA))
-		done <- err
-	}()
-	f.awaitWaiter()
-	f.clock.Step(time.Minute)
-	if err := <-done; err == nil || !api.DetailOf(err).Retryable {
-		t.Errorf("got %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, "validator")
+		// What a gate that has ended left behind tells nothing.
+		if err := supervision.Write(f.Home, supervision.Record{State: api.SeidWaiting, Key: supervision.Key{Address: keyA}}); err != nil {
+			t.Fatal(err)
+		}
+		done := f.check(expect("A", keyA))
+		awaitWaiter(t, f.clock)
+		f.clock.Step(time.Minute)
+		if err := <-done; err == nil || !api.DetailOf(err).Retryable {
+			t.Errorf("Check = %v, want an error that is worth a retry", err)
+		}
+	})
 }
 
-func (f *fixture) awaitWaiter() {
-	f.t.Helper()
-	deadline := time.After(20 * time.Second)
-	for !f.clock.HasWaiters() {
-		select {
-		case <-time.After(time.Millisecond):
-		case <-deadline:
-			f.t.Fatal("nobody waits")
-		}
+// check begins a check.
+func (f *fixture) check(params wire.MarkReady) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := f.Check(f.t.Context(), params)
+		done <- err
+	}()
+	return done
+}
+
+// awaitWaiter waits until all of the test's bubble wait, and somebody for the clock.
+func awaitWaiter(t *testing.T, clock *clocktesting.FakeClock) {
+	t.Helper()
+	synctest.Wait()
+	if !clock.HasWaiters() {
+		t.Fatal("nobody waits for the clock")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	clocktesting "k8s.io/utils/clock/testing"
@@ -35,25 +36,28 @@ func (f *fixture) stand(before func(*opening.Stand)) *api.Opening {
 	f.clock = clocktesting.NewFakeClock(f.clock.Now())
 	f.Clock = f.clock
 	var opened *api.Opening
-	s := &opening.Stand{Conditions: f.Conditions, Open: func(o api.Opening) bool {
-		opened = &o
-		return true
-	}}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.Run(f.t.Context())
-	}()
-	f.awaitWaiter()
-	f.clock.Step(opening.Silence - time.Millisecond)
-	if opened != nil {
-		f.t.Error("opened before its time")
-	}
-	if before != nil {
-		before(s)
-	}
-	f.clock.Step(time.Millisecond)
-	<-done
+	synctest.Test(f.t, func(t *testing.T) {
+		s := &opening.Stand{Conditions: f.Conditions, Open: func(o api.Opening) bool {
+			opened = &o
+			return true
+		}}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			s.Run(t.Context())
+		}()
+		awaitWaiter(t, f.clock)
+		f.clock.Step(opening.Silence - time.Millisecond)
+		synctest.Wait()
+		if opened != nil {
+			t.Errorf("opened for %+v before its time, want nothing before %s", opened, opening.Silence)
+		}
+		if before != nil {
+			before(s)
+		}
+		f.clock.Step(time.Millisecond)
+		<-done
+	})
 	return opened
 }
 
@@ -61,10 +65,10 @@ func TestStand_PermissionForWhatIsThere_OpensWhenNoOperatorIsHeardOf(t *testing.
 	f := newFixture(t, "full")
 	f.permit(forADay(expect("A", "")))
 	if got := f.stand(nil); got == nil || *got != (api.Opening{ConfigHash: "A"}) {
-		t.Errorf("opened for %+v", got)
+		t.Errorf("opened for %+v, want configuration A", got)
 	}
 	if got := f.stand(func(s *opening.Stand) { s.Heard() }); got != nil {
-		t.Errorf("an operator is there, and yet opened for %+v", got)
+		t.Errorf("an operator is there, and yet opened for %+v, want nothing", got)
 	}
 }
 
@@ -97,10 +101,10 @@ func TestStand_AnythingElse_StaysClosed(t *testing.T) {
 			}
 			change(f)
 			if got := f.stand(nil); got != nil {
-				t.Errorf("opened for %+v", got)
+				t.Errorf("opened for %+v, want nothing", got)
 			}
 			if _, err := f.Standing(t.Context()); err == nil || strings.Contains(err.Error(), "failed to") {
-				t.Errorf("reason: %v", err)
+				t.Errorf("reason: %v, want one, in our words", err)
 			}
 		})
 	}

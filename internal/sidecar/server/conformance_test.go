@@ -24,7 +24,7 @@ const (
 
 var aNode = api.Node{
 	APILevel: api.Level, Gate: api.Gate{State: api.GateClosed}, Home: api.Home{Stage: api.HomeEmpty},
-	Sync: api.Sync{State: api.SyncNotRunning, Message: "seid waits behind the gate"},
+	Sync: api.Sync{State: api.SyncNotRunning, Message: "seid is waiting for the start gate to open"},
 }
 
 type anything struct {

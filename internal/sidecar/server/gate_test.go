@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -30,5 +31,26 @@ func TestGate_AnswersWithoutKnowingTheCaller_AndCallersAreHeard(t *testing.T) {
 	do(t, http.MethodGet, srv.URL+"/v0/status", "", "X-Remote-User", "operator")
 	if heard.Load() != 1 {
 		t.Errorf("a known caller was heard %d times", heard.Load())
+	}
+}
+
+func TestGate_ARefusal_IsExplainedOverLoopbackAlone(t *testing.T) {
+	s := &server{Config: Config{Gate: func(string) api.GateAnswer {
+		return api.GateAnswer{State: api.GateOpen, Refusal: "the gate was opened for 220642DF"}
+	}}}
+	for from, want := range map[string]string{
+		"127.0.0.1:4000":          `{"state":"open","refusal":"the gate was opened for 220642DF"}`,
+		"[::1]:4000":              `{"state":"open","refusal":"the gate was opened for 220642DF"}`,
+		"[::ffff:127.0.0.1]:4000": `{"state":"open","refusal":"the gate was opened for 220642DF"}`,
+		"10.0.0.9:4000":           `{"state":"open","refusal":"the gate was not opened for this address"}`,
+		"":                        `{"state":"open","refusal":"the gate was not opened for this address"}`,
+	} {
+		request := httptest.NewRequest(http.MethodGet, api.PathGate+"?address=AB", http.NoBody)
+		request.RemoteAddr = from
+		answer := httptest.NewRecorder()
+		s.gate(answer, request)
+		if got := strings.TrimSpace(answer.Body.String()); got != want {
+			t.Errorf("from %q: %s, want %s", from, got, want)
+		}
 	}
 }

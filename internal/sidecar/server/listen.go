@@ -23,11 +23,15 @@ const (
 )
 
 // Serve answers requests on l until ctx ends, then stops accepting and gives
-// the requests under way until grace is over.
-func Serve(ctx context.Context, l net.Listener, handler http.Handler, log *slog.Logger, grace time.Duration) error {
+// the requests under way until grace is over. With a certificate it also speaks TLS.
+func Serve(ctx context.Context, l net.Listener, handler http.Handler, certificate GetCertificate, log *slog.Logger, grace time.Duration) error {
 	srv := newHTTPServer(handler, log)
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(newLimited(l)) }()
+	accepting := net.Listener(newLimited(l))
+	if certificate != nil {
+		accepting = WithTLS(accepting, certificate)
+	}
+	go func() { failed <- srv.Serve(accepting) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
@@ -44,6 +48,7 @@ func Serve(ctx context.Context, l net.Listener, handler http.Handler, log *slog.
 func newHTTPServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
+		ConnContext:       ConnContext,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

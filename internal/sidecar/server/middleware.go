@@ -40,6 +40,21 @@ func (s *server) mistaken(r *http.Request) (meant, own string) {
 	return "", ""
 }
 
+// encrypted turns away what came in the clear, before anybody looks at its token: whoever sent it
+// that way has shown it to the network.
+func (s *server) encrypted(next http.Handler) http.Handler {
+	if !s.RequireTLS {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !overTLS(r) {
+			s.reject(w, r, &auth.RejectionError{Status: http.StatusForbidden, Reason: "plaintext", Message: "this path is served over TLS only"})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 type callerKey struct{}
 
 // authenticated lets known callers pass and notes who they are.

@@ -44,6 +44,8 @@ func (s *server) inSync(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
+func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) { s.metrics.ServeHTTP(w, r) }
+
 func (s *server) status(w http.ResponseWriter, _ *http.Request) {
 	status := api.StatusInitializing
 	if s.Tasks.Ready() {

@@ -51,7 +51,7 @@ type Config struct {
 	NodeID func() (string, error)
 	// Node looks at the node; nil leaves the path out, as on an older sidecar.
 	Node func(context.Context) api.Node
-	// InSync says why the node does not keep up with its chain; nil means it does.
+	// InSync says why the node is not in sync; nil means it is.
 	InSync func(context.Context) error
 	// Gate says whether seid may start and sign as an address; nil: it cannot tell.
 	Gate func(consensusAddress string) api.GateAnswer
@@ -60,45 +60,31 @@ type Config struct {
 	Version  string
 	Registry Registry
 	Log      *slog.Logger
+	// RequireTLS turns requests away that come in the clear, but for those that are public. The
+	// listener has to be one of WithTLS.
+	RequireTLS bool
 }
 
 type server struct {
 	Config
 	rejections *prometheus.CounterVec
+	metrics    http.Handler
 }
 
 // New returns the handler of the whole API.
 func New(cfg Config) http.Handler {
 	s := &server{Config: cfg, rejections: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "seictl_sidecar_authn_rejections_total",
-		Help: "Requests that were turned away because of who sent them.",
+		Help: "Requests rejected because of who sent them.",
 	}, []string{"reason"})}
 	s.Log = cmp.Or(s.Log, slog.Default())
 	s.Registry.MustRegister(s.rejections)
 
-	// What probes and scrapers ask for is open to everybody.
-	public := http.NewServeMux()
-	public.HandleFunc("GET "+api.PathHealth, s.healthz)
-	public.HandleFunc("GET "+api.PathStartup, s.healthz)
-	public.HandleFunc("GET "+api.PathLive, s.livez)
-	public.HandleFunc("GET "+api.PathGate, s.gate)
-	public.HandleFunc("GET "+api.PathInSync, s.inSync)
 	// To compress ten kilobytes takes a megabyte.
-	public.Handle("GET "+api.PathMetrics, promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{DisableCompression: true}))
+	s.metrics = promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{DisableCompression: true})
 
-	private := http.NewServeMux()
-	private.HandleFunc("GET /v0/status", s.status)
-	private.HandleFunc("GET /v0/version", s.version)
-	private.HandleFunc("GET /v0/node-id", s.nodeID)
-	if s.Node != nil {
-		private.HandleFunc("GET "+api.PathNode, s.node)
-	}
-	private.HandleFunc("POST /v0/tasks", s.submit)
-	private.HandleFunc("GET /v0/tasks", s.list)
-	private.HandleFunc("GET /v0/tasks/{id}", s.get)
-	private.HandleFunc("DELETE /v0/tasks/{id}", s.delete)
-
-	open, guarded := s.meant(public), s.authenticated(s.meant(s.audited(private)))
+	public, private := s.muxes()
+	open, guarded := s.meant(public), s.encrypted(s.authenticated(s.meant(s.audited(private))))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if api.IsPublic(r.URL.Path) {
 			open.ServeHTTP(w, r)

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,10 +89,10 @@ func errorOf(t *testing.T, r reply) api.ErrorBody {
 }
 
 func TestInSync_AnswersWithTheReason(t *testing.T) {
-	why := errors.New("there is no block yet")
+	why := errors.New("no block yet")
 	srv := serve(t, func(c *Config) { c.InSync = func(context.Context) error { return why } })
 	resp := do(t, http.MethodGet, srv.URL+api.PathInSync, "")
-	if resp.status != http.StatusServiceUnavailable || errorOf(t, resp).Error != "there is no block yet" {
+	if resp.status != http.StatusServiceUnavailable || errorOf(t, resp).Error != "no block yet" {
 		t.Errorf("%d %s", resp.status, resp.body)
 	}
 	why = nil
@@ -253,33 +254,78 @@ func TestIdentity_IsToldToKnownCallersAlone(t *testing.T) {
 // The read timeout must not look like a caller that hung up: a long poll that
 // outlasts it goes on and still hears of the end.
 func TestLongPoll_OutlastsTheReadTimeout(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	tasks, err := engine.Open(engine.Config{Path: filepath.Join(t.TempDir(), "s"), Handlers: testHandlers(), Registry: registry})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := httptest.NewUnstartedServer(New(Config{
-		Tasks: tasks, Auth: auth.Open{}, Registry: registry, Log: slog.New(slog.DiscardHandler),
-	}))
-	srv.Config.ReadTimeout = time.Second
-	srv.Start()
-	defer srv.Close()
-	defer tasks.Stop()
-	id, err := tasks.Submit(api.TaskRequest{Type: endless})
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin := time.Now()
-	resp := do(t, http.MethodGet, srv.URL+"/v0/tasks/"+id+"?wait=1500ms", "")
-	if waited := time.Since(begin); resp.status != http.StatusOK || waited < 1500*time.Millisecond {
-		t.Errorf("%d after %v", resp.status, waited)
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		tasks, err := engine.Open(engine.Config{Path: filepath.Join(t.TempDir(), "s"), Handlers: testHandlers(), Registry: registry})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := tasks.Submit(api.TaskRequest{Type: endless})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := pipes{make(chan net.Conn), make(chan struct{})}
+		ctx, stop := context.WithCancel(t.Context())
+		handler := New(Config{Tasks: tasks, Auth: auth.Open{}, Registry: registry, Log: slog.New(slog.DiscardHandler)})
+		served := make(chan error, 1)
+		go func() { served <- Serve(ctx, l, handler, nil, slog.New(slog.DiscardHandler), time.Minute) }()
+		client := &http.Client{Transport: &http.Transport{DialContext: l.dial}}
+		begin := time.Now()
+		resp, err := client.Get("http://sidecar/v0/tasks/" + id + "?wait=10h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var task api.TaskResult
+		if err := json.NewDecoder(resp.Body).Decode(&task); err != nil || resp.StatusCode != http.StatusOK || task.Status != api.TaskRunning {
+			t.Errorf("%d with task %+v, %v; want %d with one that is %s", resp.StatusCode, task, err, http.StatusOK, api.TaskRunning)
+		}
+		if waited := time.Since(begin); waited != maxWait || waited <= readTimeout {
+			t.Errorf("answered after %s, want %s, which is longer than the read timeout of %s", waited, maxWait, readTimeout)
+		}
+		stop()
+		if err := errors.Join(resp.Body.Close(), <-served, tasks.Close(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// pipes is a net.Listener in memory: while somebody waits at a socket, the clock of a bubble of
+// synctest stands still.
+type pipes struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+}
+
+func (p pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case p.accepted <- there:
+		return here, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
+
+// Accept implements net.Listener.
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.accepted:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. A server calls it once.
+func (p pipes) Close() error { close(p.closed); return nil }
+
+// Addr implements net.Listener.
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Net: "memory", Name: "sidecar"} }
 
 func TestWait_IsShorterThanTheWriteTimeout(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v0/tasks/x?wait=10h", nil)
 	if wait, err := waitOf(r); err != nil || wait >= writeTimeout || wait < 20*time.Second {
-		t.Errorf("%v %v", wait, err)
+		t.Errorf("wait = %v, %v, want 20s or more and less than %s", wait, err, writeTimeout)
 	}
 }
 
@@ -306,7 +352,7 @@ func TestServe_EndsOpenPollsAndReturnsWhenToldTo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	context.AfterFunc(ctx, tasks.Stop)
 	served := make(chan error, 1)
-	go func() { served <- Serve(ctx, l, noticed, slog.New(slog.DiscardHandler), 10*time.Second) }()
+	go func() { served <- Serve(ctx, l, noticed, nil, slog.New(slog.DiscardHandler), 10*time.Second) }()
 	go func() {
 		<-arrived
 		cancel()

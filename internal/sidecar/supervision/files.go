@@ -14,7 +14,8 @@ const (
 	recordName = "process.json"
 	orderName  = "order.json"
 	lockName   = "gate.lock"
-	outputName = "output"
+	// progressName is what gates call it that note output alone.
+	progressName = "output"
 )
 
 // Path is a file of the sidecar's own in a home.

@@ -54,24 +54,24 @@ func Watched(home string) (bool, error) {
 	return false, nil
 }
 
-// NoteOutput says that the process has written something. It costs a time stamp and is
-// not durable: nobody reads it after a crash.
-func NoteOutput(home string, at time.Time) error {
-	path := Path(home, outputName)
+// NoteProgress says that the process has written something, or was busy. It costs a time stamp
+// and is not durable: nobody reads it after a crash.
+func NoteProgress(home string, at time.Time) error {
+	path := Path(home, progressName)
 	err := os.Chtimes(path, at, at)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.WriteFile(path, nil, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("noting the output of seid: %w", err)
+		return fmt.Errorf("noting the progress of seid: %w", err)
 	}
 	return nil
 }
 
-// LastOutput is when the process wrote something; exact to the gate's habits. The zero
-// time means never.
-func LastOutput(home string) time.Time {
-	info, err := os.Stat(Path(home, outputName))
+// LastProgress is when the process wrote something or was busy; exact to the gate's habits. The
+// zero time means never.
+func LastProgress(home string) time.Time {
+	info, err := os.Stat(Path(home, progressName))
 	if err != nil {
 		return time.Time{}
 	}

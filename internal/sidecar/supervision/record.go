@@ -18,10 +18,12 @@ type Record struct {
 	// Starts counts the starts since the volume was made.
 	Starts int `json:"starts,omitempty"`
 
-	// PID, StartTicks and BootID are the process; empty unless it runs.
-	PID        int    `json:"pid,omitempty"`
-	StartTicks string `json:"startTicks,omitempty"`
-	BootID     string `json:"bootId,omitempty"`
+	// PID, StartTicks and BootID are the process; empty unless it runs. PIDNamespace is where it has
+	// that PID; gates of older sidecars do not say.
+	PID          int    `json:"pid,omitempty"`
+	StartTicks   string `json:"startTicks,omitempty"`
+	BootID       string `json:"bootId,omitempty"`
+	PIDNamespace string `json:"pidNamespace,omitempty"`
 	// ConfigHash and ConsensusAddress are what the process was started with.
 	ConfigHash       string `json:"configHash,omitempty"`
 	ConsensusAddress string `json:"consensusAddress,omitempty"`
@@ -37,6 +39,9 @@ type Record struct {
 	// another one.
 	Divergence *api.Divergence `json:"divergence,omitempty"`
 
+	// Starting: seid was let through and is about to be started. Whoever needs it not to run waits
+	// until it does, or until the gate has thought better of it. It means nothing without a gate.
+	Starting bool `json:"starting,omitempty"`
 	// Waiting says why seid is not started yet.
 	Waiting string `json:"waiting,omitempty"`
 	// Refusal says why seid is not started although the gate is open.
@@ -74,8 +79,8 @@ func Read(home string) (Record, error) {
 // lastSeen is the last moment at which the process is known to have run.
 func (r Record) lastSeen(home string) time.Time {
 	at := r.Since
-	if output := LastOutput(home).UTC(); output.After(at) {
-		at = output
+	if progress := LastProgress(home).UTC(); progress.After(at) {
+		at = progress
 	}
 	if r.TermAt != nil && r.TermAt.After(at) {
 		at = *r.TermAt
@@ -98,9 +103,13 @@ func (r Record) Identity() string {
 	return strconv.Itoa(r.PID) + "@" + r.StartTicks
 }
 
-// Process is the running process, if it can be seen from here.
+// Process is the running process, if it can be seen from here. Between containers that do not share
+// their processes the same PID is another one.
 func (r Record) Process() *process.Node {
 	if r.State != api.SeidRunning || r.BootID != process.BootID() {
+		return nil
+	}
+	if r.PIDNamespace != "" && r.PIDNamespace != process.Namespace() {
 		return nil
 	}
 	seen := process.Table{}.At(r.PID)

@@ -23,7 +23,7 @@ func self(t *testing.T) supervision.Record {
 	}
 	return supervision.Record{
 		State: api.SeidRunning, Since: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Starts: 3,
-		PID: me.PID, StartTicks: me.StartTicks(), BootID: process.BootID(), ConfigHash: "A", ConsensusAddress: "ADDR",
+		PID: me.PID, StartTicks: me.StartTicks(), BootID: process.BootID(), PIDNamespace: process.Namespace(), ConfigHash: "A", ConsensusAddress: "ADDR",
 	}
 }
 
@@ -64,6 +64,7 @@ func TestRead_ProcessThatIsGone_HasEndedForAnUnknownReason(t *testing.T) {
 	for name, change := range map[string]func(*supervision.Record){
 		"other process of that number": func(r *supervision.Record) { r.StartTicks = "1" },
 		"machine started anew":         func(r *supervision.Record) { r.BootID = "another" },
+		"process of another container": func(r *supervision.Record) { r.PIDNamespace = "pid:[1]" },
 	} {
 		home, record := t.TempDir(), self(t)
 		change(&record)
@@ -71,7 +72,7 @@ func TestRead_ProcessThatIsGone_HasEndedForAnUnknownReason(t *testing.T) {
 			t.Fatal(err)
 		}
 		wrote := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
-		if err := errors.Join(supervision.NoteOutput(home, wrote), supervision.NoteOutput(home, wrote)); err != nil {
+		if err := errors.Join(supervision.NoteProgress(home, wrote), supervision.NoteProgress(home, wrote)); err != nil {
 			t.Fatal(err)
 		}
 		got := read(t, home)

@@ -9,7 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/sei-operator/sei-operator/internal/seid/process"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
+	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
 )
 
 // request asks a gate for a trial.
@@ -51,8 +53,17 @@ func Ask(ctx context.Context, home, version string, timeout time.Duration) (Resu
 	return asker{home: home, version: version, timeout: timeout, running: seidRuns, notice: gateAnswers}.ask(ctx)
 }
 
+// seidRuns goes by the gate's record. Only the pods of older operators are without a gate, and there
+// seid is seen.
 func seidRuns(home string) (bool, error) {
-	_, err := process.Table{Home: home}.Find()
+	record, err := supervision.Read(home)
+	if err != nil || record.State == api.SeidRunning {
+		return true, err
+	}
+	if watched, err := supervision.Watched(home); err != nil || watched {
+		return false, err
+	}
+	_, err = process.Table{Home: home}.Find()
 	if errors.Is(err, process.ErrNotRunning) {
 		return false, nil
 	}

@@ -112,7 +112,7 @@ func (n node) gate() {
 }
 
 func (n node) asker() asker {
-	return asker{home: n.home, version: "v1", timeout: time.Minute, notice: 10 * time.Second, running: func(string) (bool, error) { return false, nil }}
+	return asker{home: n.home, version: "v1", timeout: time.Minute, notice: time.Minute, running: func(string) (bool, error) { return false, nil }}
 }
 
 func (n node) ask(a asker) Result {

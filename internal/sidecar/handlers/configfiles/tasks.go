@@ -27,7 +27,7 @@ type Tasks struct {
 	Node *node.Node
 	// Witness makes a client of another node's RPC, for state sync.
 	Witness func(address string) Witness
-	// InSync says why the node does not keep up with its chain; a nil field: it is not known.
+	// InSync says why the node is not in sync; a nil field: it is not known.
 	InSync func(context.Context) error
 	// Trial has seid started on the files on disk; nil: there is nobody who could.
 	Trial func(ctx context.Context, seidVersion string) (trial.Result, error)

@@ -41,8 +41,8 @@ type usable struct {
 // dropped is a witness that cannot be used.
 type dropped struct {
 	address, why string
-	// passing: it may be usable later.
-	passing bool
+	// temporary: it may be usable later.
+	temporary bool
 }
 
 // search looks for a trust point. Witnesses leave it as they fail a check.
@@ -99,16 +99,16 @@ func (s *search) reach(ctx context.Context) error {
 	return s.enough()
 }
 
-func (s *search) drop(address string, passing bool, why string, args ...any) {
-	s.dropped = append(s.dropped, dropped{address: address, passing: passing, why: fmt.Sprintf(why, args...)})
+func (s *search) drop(address string, temporary bool, why string, args ...any) {
+	s.dropped = append(s.dropped, dropped{address: address, temporary: temporary, why: fmt.Sprintf(why, args...)})
 }
 
 // keep drops the witnesses for which why has an answer.
-func (s *search) keep(why func(usable) (reason string, passing bool)) error {
+func (s *search) keep(why func(usable) (reason string, temporary bool)) error {
 	s.usable = slices.DeleteFunc(s.usable, func(w usable) bool {
-		reason, passing := why(w)
+		reason, temporary := why(w)
 		if reason != "" {
-			s.drop(w.address, passing, "%s", reason)
+			s.drop(w.address, temporary, "%s", reason)
 		}
 		return reason != ""
 	})
@@ -129,7 +129,7 @@ func (s *search) enough() error {
 	reasons := make([]string, 0, len(s.dropped))
 	for _, d := range s.dropped {
 		reasons = append(reasons, d.address+" "+d.why)
-		if d.passing {
+		if d.temporary {
 			possible++
 		}
 	}

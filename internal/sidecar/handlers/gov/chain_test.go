@@ -35,6 +35,8 @@ type chain struct {
 	down, dropNext bool
 	// started has just been started: it has made no block since.
 	started bool
+	// refuse has every transaction refused, and is called then.
+	refuse func()
 	// frozen makes no blocks.
 	frozen     bool
 	broadcasts int
@@ -96,6 +98,10 @@ func (c *chain) BroadcastTxSync(ctx context.Context, tx []byte) (*rpc.BroadcastR
 	}
 	if c.started {
 		return &rpc.BroadcastResult{Code: 4, Codespace: "sdk", Log: "signature verification failed; please verify account number (0) and chain-id (): unauthorized"}, nil
+	}
+	if c.refuse != nil {
+		c.refuse()
+		return &rpc.BroadcastResult{Code: 13, Codespace: "sdk", Log: "insufficient fee"}, nil
 	}
 	if c.seen[string(tx)] {
 		return nil, &rpc.Error{HTTPStatus: 200, Code: -32603, Message: "Internal error", Data: "tx already exists in cache"}

@@ -3,6 +3,10 @@ package gov_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -255,6 +259,37 @@ func TestRejected_BeforeTheFirstBlockAfterAStart_TheStoredTransactionIsSentAgain
 	}
 }
 
+// A transaction that the node has refused never was: the task may be given again as it should have been.
+func TestRejected_IsForgotten(t *testing.T) {
+	f := newFixture(t)
+	id := uuid.NewString()
+	f.chain.refuse = func() {}
+	_, err := f.run(t, id, api.GovVote, voteParams)
+	handlertest.WantError(t, err, api.CodeTransactionFailed, "insufficient fee")
+	f.chain.refuse = nil
+	if _, err := f.run(t, id, api.GovVote, noParams); err != nil || f.chain.included() != 1 {
+		t.Errorf("with other parameters: %v, %d included", err, f.chain.included())
+	}
+}
+
+// A transaction of an earlier run may be on its way into a block although the node refuses it now: only
+// a block decides.
+func TestRejected_WhileItIsOnItsWay_IsWaitedFor(t *testing.T) {
+	f := newFixture(t)
+	ctx, kill := context.WithCancel(t.Context())
+	f.chain.afterBroadcast, f.chain.frozen, f.Context = kill, true, ctx
+	id := uuid.NewString()
+	if _, err := f.run(t, id, api.GovVote, voteParams); err == nil {
+		t.Fatal("a killed run gave a result")
+	}
+	f.chain.afterBroadcast, f.Context = nil, nil
+	f.chain.refuse = func() { f.chain.frozen = false }
+	got, err := f.run(t, id, api.GovVote, voteParams)
+	if err != nil || got.InclusionStatus != wire.InclusionCommitted || f.chain.included() != 1 {
+		t.Errorf("%+v, %v with %d included", got, err, f.chain.included())
+	}
+}
+
 // Nobody but the task itself would send a transaction again that was lost on its way, and nothing else can decide what becomes of it.
 func TestOtherParametersWhileTheFirstIsLost_SendTheFirstAgain(t *testing.T) {
 	f := newFixture(t)
@@ -349,13 +384,48 @@ func TestFileKeyring_IsOpenedByStandardInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.chain.address = strings.TrimSpace(string(out))
-	f.tasks.Keyring = gov.Keyring{Backend: "file", Dir: n.Home.KeyringFile(), Passphrase: passphrase}
+	file := filepath.Join(t.TempDir(), "passphrase")
+	write := func(content string) {
+		if err := os.WriteFile(file, []byte(content), 0o400); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(passphrase + "\n")
+	f.tasks.Keyring = gov.Keyring{Backend: "file", Dir: n.Home.KeyringFile(), PassphraseFile: file}
 	if _, err := f.run(t, uuid.NewString(), api.GovVote, voteParams); err != nil {
 		t.Fatal(err)
 	}
-	f.tasks.Keyring.Passphrase = "wrong and secret"
+	f.tasks.Keyring = gov.Keyring{Backend: "file", Dir: n.Home.KeyringFile(), Passphrase: passphrase} // as older pods have it
+	if _, err := f.run(t, uuid.NewString(), api.GovVote, voteParams); err != nil {
+		t.Fatal(err)
+	}
+	f.tasks.Keyring.Passphrase, f.tasks.Keyring.PassphraseFile = "", file
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = f.run(t, uuid.NewString(), api.GovVote, voteParams); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without the passphrase: %v", err)
+	}
+	write("wrong and secret")
 	_, err = f.run(t, uuid.NewString(), api.GovVote, voteParams)
 	if err == nil || strings.Contains(err.Error(), "wrong and secret") {
 		t.Errorf("a wrong passphrase gave %v", err)
+	}
+}
+
+// In the home, a seid that was taken over could exchange a transaction before it is signed.
+func TestVote_IsMadeOutsideOfTheHome(t *testing.T) {
+	f := newFixture(t)
+	n := f.tasks.Node
+	n.Private = t.TempDir()
+	// No directory can be made there.
+	if err := errors.Join(os.RemoveAll(n.Home.Tmp()), os.WriteFile(n.Home.Tmp(), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.run(t, uuid.NewString(), api.GovVote, voteParams); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(n.Private); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

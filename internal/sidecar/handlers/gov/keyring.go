@@ -2,6 +2,8 @@ package gov
 
 import (
 	"cmp"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +18,9 @@ type Keyring struct {
 	Dir string
 	// Passphrase opens a file keyring. It reaches the binary by standard input.
 	Passphrase string
+	// PassphraseFile holds it instead. It is read for every signature: who changes the keyring changes
+	// it with it, and between signatures this process does not have it.
+	PassphraseFile string
 }
 
 // flags name the keyring to the binary, which appends the backend's own
@@ -29,9 +34,17 @@ func (k Keyring) flags(nodeHome home.Dir) []string {
 }
 
 // stdin answers every question for the passphrase that a command may ask.
-func (k Keyring) stdin() string {
-	if k.Passphrase == "" {
-		return ""
+func (k Keyring) stdin() (string, error) {
+	passphrase := k.Passphrase
+	if k.PassphraseFile != "" {
+		content, err := os.ReadFile(k.PassphraseFile)
+		if err != nil {
+			return "", fmt.Errorf("reading the passphrase of the keyring: %w", err)
+		}
+		passphrase = strings.TrimSpace(string(content))
 	}
-	return strings.Repeat(k.Passphrase+"\n", 4)
+	if passphrase == "" {
+		return "", nil
+	}
+	return strings.Repeat(passphrase+"\n", 4), nil
 }

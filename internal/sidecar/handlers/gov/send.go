@@ -139,7 +139,7 @@ func (t *Tasks) signed(ctx context.Context, task engine.Task, msg message, statu
 	if length := len(msg.tx.TaggedMemo(task.ID)); length > wire.MaxMemo {
 		return nil, api.InvalidField("memo", "has %d bytes with the task's id, the chain takes %d", length, wire.MaxMemo)
 	}
-	scratch, cleanup, err := t.Node.Scratch("gov")
+	scratch, cleanup, err := t.Node.PrivateScratch("gov")
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/sei-operator/sei-operator/internal/seid/protofield"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 )
@@ -28,7 +29,11 @@ type account struct {
 // configuration the binary would write some.
 func (t *Tasks) signer(ctx context.Context, scratch, keyName string) (string, error) {
 	args := append([]string{"keys", "show", keyName, "--address", "--home", scratch}, t.Keyring.flags(t.Node.Home)...)
-	out, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: args, Stdin: t.Keyring.stdin()})
+	stdin, err := t.Keyring.stdin()
+	if err != nil {
+		return "", err
+	}
+	out, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: args, Stdin: stdin})
 	if err != nil {
 		return "", api.Terminal(api.CodePrecondition, err).WithHint("check that the keyring has a key named %q", keyName)
 	}
@@ -56,56 +61,16 @@ func (t *Tasks) account(ctx context.Context, address string) (account, error) {
 // parseAccount finds the base account in the answer. Vesting accounts wrap it,
 // always as their first field.
 func parseAccount(answer []byte, address string) (account, error) {
-	value := field(field(answer, 1), 2) // the account, inside an Any
+	value := protofield.Bytes(protofield.Bytes(answer, 1), 2) // the account, inside an Any
 	const deepest = 4
 	for range deepest {
-		inner := field(value, 1)
+		inner := protofield.Bytes(value, 1)
 		if string(inner) == address {
-			return account{Address: address, Number: number(value, 3), Sequence: number(value, 4)}, nil
+			return account{Address: address, Number: protofield.Varint(value, 3), Sequence: protofield.Varint(value, 4)}, nil
 		}
 		value = inner
 	}
 	return account{}, errors.New("the answer holds no account")
-}
-
-// field is the content of a length-delimited field, or nil.
-func field(message []byte, want protowire.Number) []byte {
-	for len(message) > 0 {
-		num, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return nil
-		}
-		size := protowire.ConsumeFieldValue(num, kind, message[n:])
-		if size < 0 {
-			return nil
-		}
-		if num == want && kind == protowire.BytesType {
-			value, _ := protowire.ConsumeBytes(message[n:])
-			return value
-		}
-		message = message[n+size:]
-	}
-	return nil
-}
-
-// number is the value of a varint field; the encoding leaves zeros out.
-func number(message []byte, want protowire.Number) uint64 {
-	for len(message) > 0 {
-		num, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return 0
-		}
-		size := protowire.ConsumeFieldValue(num, kind, message[n:])
-		if size < 0 {
-			return 0
-		}
-		if num == want && kind == protowire.VarintType {
-			value, _ := protowire.ConsumeVarint(message[n:])
-			return value
-		}
-		message = message[n+size:]
-	}
-	return 0
 }
 
 // sign makes the transaction's bytes without talking to any node.
@@ -133,7 +98,11 @@ func (t *Tasks) sign(ctx context.Context, scratch string, who account, msg messa
 	signing := slices.Concat([]string{"tx", "sign", unsigned}, offline, t.Keyring.flags(t.Node.Home), []string{
 		"--from", msg.tx.KeyName, "--sign-mode", "direct", "--output-document", signed,
 	})
-	if _, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: signing, Stdin: t.Keyring.stdin()}); err != nil {
+	stdin, err := t.Keyring.stdin()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: signing, Stdin: stdin}); err != nil {
 		return nil, err
 	}
 	encoded, err := t.Node.Seid.Run(ctx, seidcmd.Call{Args: []string{"tx", "encode", signed, "--home", scratch}})

@@ -74,7 +74,7 @@ func (t *Tasks) awaitHeight(ctx context.Context, task engine.Task, p wire.AwaitC
 		task.Progress(api.Progress{Done: last.height, Total: last.goal, Unit: "blocks", Message: last.why})
 		err := pause(limited, jittered(t.Timing.withDefaults().Poll))
 		if errors.Is(err, errTimeout) {
-			return 0, api.Retryable(api.CodeUnavailable, fmt.Errorf("waited %s in vain: %s", p.Timeout, last.why))
+			return 0, api.Retryable(api.CodeUnavailable, fmt.Errorf("condition not met within %s: %s", p.Timeout, last.why))
 		}
 		if err != nil {
 			return 0, err
@@ -103,6 +103,6 @@ func (t *Tasks) check(ctx context.Context, p wire.AwaitCondition) progress {
 		return progress{height: at.Height, why: err.Error()}
 	}
 	met := at.InSync() && !at.CatchingUp && at.Height > 1
-	why := cmp.Or(at.Why, fmt.Sprintf("height is %d, and the node still catches up", at.Height))
+	why := cmp.Or(at.Why, fmt.Sprintf("height is %d, and the node is still catching up", at.Height))
 	return progress{met: met, height: at.Height, goal: at.Goal, why: why}
 }

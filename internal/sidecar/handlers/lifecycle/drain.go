@@ -13,7 +13,7 @@ import (
 var errLeaving = errors.New("the node is about to be restarted")
 
 // InSync says why no client should be sent to the node: it is about to be ended, or it
-// does not keep up with its chain. nil means that all is well.
+// is not in sync. nil means that all is well.
 func (t *Tasks) InSync(ctx context.Context) error {
 	if t.leaving.Load() {
 		return errLeaving
@@ -30,7 +30,7 @@ func (t *Tasks) InSync(ctx context.Context) error {
 // clients again. Whoever is killed meanwhile begins anew, because nobody said no meanwhile.
 func (t *Tasks) drainThenStop(ctx context.Context, task engine.Task, r *running, drain time.Duration) error {
 	if drain > 0 && r.termAt == nil {
-		task.Progress(api.Progress{Message: fmt.Sprintf("clients have %s to go elsewhere", drain)})
+		task.Progress(api.Progress{Message: fmt.Sprintf("draining: clients have %s to reconnect elsewhere", drain)})
 		t.leaving.Store(true)
 		defer t.leaving.Store(false)
 		if err := t.awaitEnd(ctx, r, drain); !errors.Is(err, errStillRunning) {

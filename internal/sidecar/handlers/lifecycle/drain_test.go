@@ -77,10 +77,10 @@ func TestRestart_ThatDrains_SaysSoBeforeTheNodeEnds(t *testing.T) {
 	}
 	kill()
 	if got := <-end; !errors.Is(got.err, errKilled) {
-		t.Errorf("restart = %s, %v", got.result, got.err)
+		t.Errorf("restart = %s, %v, want %v", got.result, got.err, errKilled)
 	}
 	if got := f.answerToProbes(); got != "" || !alive(cmd) {
-		t.Errorf("after the task was called off probes hear %q, and the node lives: %t", got, alive(cmd))
+		t.Errorf("after the task was called off probes hear %q, and the node lives: %t; want nothing, and that it does", got, alive(cmd))
 	}
 	if f.Progress != 1 {
 		t.Errorf("%d reports of progress, want one", f.Progress)
@@ -98,7 +98,7 @@ func TestRestart_KilledWhileItDrains_EndsThatNodeOnceAndNoOther(t *testing.T) {
 	<-end
 	f.Context = nil
 	if raw, err := f.RunAs(t, id, api.RestartSeid, `{"farewell":"1ms"}`); err != nil || string(raw) != `{"rpcServing":true}` {
-		t.Errorf("restart = %s, %v", raw, err)
+		t.Errorf("restart = %s, %v, want a node that serves", raw, err)
 	}
 	if err := first.Wait(); err != nil {
 		t.Errorf("the node ended with %v, want a clean end", err)
@@ -106,10 +106,10 @@ func TestRestart_KilledWhileItDrains_EndsThatNodeOnceAndNoOther(t *testing.T) {
 	// Killed once more before its result was stored, it leaves the next node alone, and does not drain it.
 	second := f.start("polite")
 	if raw, err := f.RunAs(t, id, api.RestartSeid, `{"farewell":"10m"}`); err != nil || string(raw) != `{"rpcServing":true}` {
-		t.Errorf("restart again = %s, %v", raw, err)
+		t.Errorf("restart again = %s, %v, want a node that serves", raw, err)
 	}
 	if got := f.answerToProbes(); got != "" || !alive(second) {
-		t.Errorf("probes hear %q, and the new node lives: %t", got, alive(second))
+		t.Errorf("probes hear %q, and the new node lives: %t; want nothing, and that it does", got, alive(second))
 	}
 }
 
@@ -123,12 +123,12 @@ func TestRestart_NodeThatAnswersWhileItEnds_GetsNoClientsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := f.answerToProbes(); got != leaving {
-		t.Errorf("while the node ends probes hear %q", got)
+		t.Errorf("while the node ends probes hear %q, want %q", got, leaving)
 	}
 	kill()
 	<-end
 	if got := f.answerToProbes(); got != "" {
-		t.Errorf("afterwards probes hear %q", got)
+		t.Errorf("afterwards probes hear %q, want nothing", got)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestRestart_NodeThatEndsByItselfWhileItDrains_IsNotWaitedFor(t *testing.T) 
 		t.Fatal(err)
 	}
 	if got := <-end; got.err != nil {
-		t.Errorf("restart = %s, %v", got.result, got.err)
+		t.Errorf("restart = %s, %v, want no error", got.result, got.err)
 	}
 	f.awaitAnswer("")
 }
@@ -161,6 +161,6 @@ func TestInSync_SaysWhyTheNodeDoesNotKeepUp(t *testing.T) {
 	f.serve(true)
 	f.lag = 400
 	if got := f.answerToProbes(); !strings.Contains(got, "height is 10 of 410") {
-		t.Errorf("probes hear %q", got)
+		t.Errorf("probes hear %q, want the heights", got)
 	}
 }

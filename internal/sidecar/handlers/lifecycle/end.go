@@ -27,11 +27,11 @@ func (t *Tasks) end(ctx context.Context, task engine.Task, r *running, by api.Ta
 			return err
 		}
 	}
-	task.Progress(api.Progress{Message: fmt.Sprintf("seid (process %d) was asked to end and is waited for", r.pid)})
+	task.Progress(api.Progress{Message: fmt.Sprintf("waiting for seid (process %d) to exit", r.pid)})
 	limit := t.Timing.withDefaults().Stop
 	err = t.awaitEnd(ctx, r, limit)
 	if errors.Is(err, errStillRunning) {
-		return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid (process %d) was asked to end once and is still running after %s more", r.pid, limit)).
+		return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid (process %d) was asked to exit once and is still running after %s more", r.pid, limit)).
 			WithHint("it may be writing a snapshot; it is not asked a second time, which would kill it: try again later")
 	}
 	return err
@@ -86,7 +86,7 @@ func (t *Tasks) order(ctx context.Context, r *running, by api.TaskType) error {
 		}
 		err = pause(waiting, aliveCheck)
 		if errors.Is(err, errStillRunning) {
-			return api.Retryable(api.CodeUnavailable, fmt.Errorf("the gate has not asked seid (process %d) to end within %s", r.pid, orderDelay))
+			return api.Retryable(api.CodeUnavailable, fmt.Errorf("the gate has not asked seid (process %d) to exit within %s", r.pid, orderDelay))
 		}
 		if err != nil {
 			return err

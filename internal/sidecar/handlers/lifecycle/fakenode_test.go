@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// closing is how long the node "closing" takes to close its databases.
-const closing = 600 * time.Millisecond
-
 // TestMain lets a copy of this binary stand in for the node: it looks like
 // `seid start --home H` in the process table and reacts to SIGTERM as it is told.
 func TestMain(m *testing.M) {
@@ -31,15 +28,11 @@ func TestMain(m *testing.M) {
 		ready()
 		<-signals
 		signal.Reset(syscall.SIGTERM)
-		<-time.After(closing)
-		fmt.Println("closed")
+		tell(closingFile)
+		closeDatabases()
 	case "loading": // before its handler is there
 		ready()
 		<-time.After(time.Hour)
-	case "busy": // loads, and uses its CPU
-		ready()
-		for begin := time.Now(); time.Since(begin) < time.Hour; {
-		}
 	case "crashing":
 		fmt.Println("panic: no such table")
 		os.Exit(2)
@@ -55,15 +48,40 @@ func TestMain(m *testing.M) {
 
 // ready tells the test that the node reacts to signals as it should from now on.
 func ready() {
-	if err := os.WriteFile(readyFile(os.Args[len(os.Args)-1], os.Getpid()), nil, 0o600); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	tell(readyFile)
 	fmt.Println("ready")
 }
 
-// readyFile is beside the home: what is in there is for the node.
-func readyFile(home string, pid int) string { return fmt.Sprintf("%s.ready-%d", home, pid) }
+// tell makes a file of the node's process.
+func tell(file func(home string, pid int) string) {
+	if err := os.WriteFile(file(nodeHome(), os.Getpid()), nil, 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// closeDatabases takes until the test lets the node close them, and not for ever.
+func closeDatabases() {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for begin := time.Now(); time.Since(begin) < time.Hour; <-tick.C {
+		if _, err := os.Stat(mayCloseFile(nodeHome())); err == nil {
+			return
+		}
+	}
+}
+
+// nodeHome is that of the process that plays the node.
+func nodeHome() string { return os.Args[len(os.Args)-1] }
+
+// readyFile and closingFile say how far the process is, and mayCloseFile what it waits for. They
+// are beside the home: what is in there is for the node.
+func readyFile(home string, pid int) string   { return fmt.Sprintf("%s.ready-%d", home, pid) }
+func closingFile(home string, pid int) string { return fmt.Sprintf("%s.closing-%d", home, pid) }
+func mayCloseFile(home string) string         { return home + ".may-close" }
+
+// letClose lets the node that closes its databases come to an end.
+func (f *fixture) letClose() error { return os.WriteFile(mayCloseFile(string(f.home)), nil, 0o600) }
 
 // copyOfThisTest is an executable called seid that plays the node.
 func (f *fixture) copyOfThisTest() string {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
+	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/lifecycle"
 	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
 )
 
@@ -20,24 +22,32 @@ func TestStop_RetriedWhileTheNodeCloses_SendsNoSecondSignal(t *testing.T) {
 	for name, behindAGate := range map[string]bool{"gate": true, "older pod": false} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			f.tasks.Timing.Stop = closing / 4
+			f.tasks.Timing.Stop = time.Millisecond
+			var pid int
 			var code func() int
+			look := func() {} // without a gate nobody does
 			if behindAGate {
 				p := f.pod("closing")
-				p.running(1)
+				pid, look = p.running(1).PID, p.awaitLook
 				code = func() int { return <-p.exits }
 			} else {
 				cmd := f.start("closing")
+				pid = cmd.Process.Pid
 				code = func() int { _ = cmd.Wait(); return cmd.ProcessState.ExitCode() }
 			}
-			_, err := f.Run(t, api.StopSeid, `{}`)
-			handlertest.WantError(t, err, api.CodeUnavailable, "still running")
-			f.tasks.Timing.Stop = 30 * time.Second
+			for range 2 { // a second signal would end it
+				_, err := f.Run(t, api.StopSeid, `{}`)
+				handlertest.WantError(t, err, api.CodeUnavailable, "still running")
+				f.awaitClosing(pid)
+				look()
+			}
+			f.tasks.Timing.Stop = time.Minute
+			f.Records.FailPut = func(string) error { return f.letClose() } // the task has found the node, and notes it
 			if got := handlertest.Must[wire.Stopped](t, f.Harness, api.StopSeid, `{}`); !got.WasRunning {
-				t.Errorf("stop = %+v", got)
+				t.Errorf("stop = %+v, want that the node was running", got)
 			}
 			if got := code(); got != 0 {
-				t.Errorf("the node ended with %d: it was cut off while it closed", got)
+				t.Errorf("the node ended with %d, want 0: it was cut off while it closed", got)
 			}
 		})
 	}
@@ -45,16 +55,21 @@ func TestStop_RetriedWhileTheNodeCloses_SendsNoSecondSignal(t *testing.T) {
 
 func TestStop_ThenTheKubelet_AskOnceTogether(t *testing.T) {
 	f := newFixture(t)
-	f.tasks.Timing.Stop = closing / 4
+	f.tasks.Timing.Stop = time.Millisecond
 	p := f.pod("closing")
-	p.running(1)
+	pid := p.running(1).PID
 	_, err := f.Run(t, api.StopSeid, `{}`)
 	handlertest.WantError(t, err, api.CodeUnavailable, "still running")
+	f.awaitClosing(pid)
 	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
+	f.await("told that the kubelet asks, too", func() bool { return p.said("asked to end already") || p.record().PID != pid })
+	if err := f.letClose(); err != nil {
+		t.Fatal(err)
+	}
 	if code := <-p.exits; code != 0 {
-		t.Errorf("the node ended with %d: it was cut off while it closed", code)
+		t.Errorf("the node ended with %d, want 0: it was cut off while it closed", code)
 	}
 }
 
@@ -80,11 +95,11 @@ func TestRestart_RetriedWhileTheNodeLoads_IsOneRestart(t *testing.T) {
 				handlertest.WantError(t, err, api.CodeUnavailable, "made no progress")
 			}
 			if now := p.record(); now.Identity() != loading.Identity() || now.TermAt != nil {
-				t.Errorf("the node that was loading was ended: %+v, then %+v", loading, now)
+				t.Errorf("the node that was loading was ended: %+v, want still %+v", now, loading)
 			}
 			f.while = nil
 			if got := handlertest.Must[wire.Restarted](t, f.Harness, api.RestartSeid, `{"configHash":"B"}`); !got.AlreadyRunning || !got.RPCServing {
-				t.Errorf("restart = %+v", got)
+				t.Errorf("restart = %+v, want that it was running already and serves", got)
 			}
 		})
 	}
@@ -100,7 +115,7 @@ func TestRestart_RetriedInAnOlderPod_IsOneRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := first.Wait(); err != nil {
-		t.Errorf("the node ended with %v", err)
+		t.Errorf("the node ended with %v, want a clean end", err)
 	}
 	second := f.start("loading")
 	f.serve(false)
@@ -113,21 +128,65 @@ func TestRestart_RetriedInAnOlderPod_IsOneRestart(t *testing.T) {
 	}
 }
 
+// The gate notes when seid has used its CPU. A node that does is waited for however long it takes,
+// and given up when it does nothing more.
 func TestRestart_NodeThatUsesItsCPU_IsWaitedFor(t *testing.T) {
-	f := newFixture(t)
-	f.hash = "B"
-	p := f.pod("busy")
-	p.running(1)
-	f.tasks.Timing.Stall = 2 * time.Second
-	_, end := f.begin(uuid.NewString(), `{"configHash":"B"}`)
-	select {
-	case got := <-end:
-		t.Fatalf("gave up on a node that loads: %v", got.err)
-	case <-time.After(5 * time.Second):
+	for name, answers := range map[string]bool{"until it answers": true, "until it hangs": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				f.hash = "B"
+				f.tasks.Timing = lifecycle.Timing{Stall: 10 * time.Minute, Poll: 10 * time.Second}
+				f.loads("B")
+				begin := time.Now()
+				_, end := f.begin(uuid.NewString(), `{"configHash":"B"}`)
+				for range 6 {
+					elapse(9 * time.Minute)
+					f.notes()
+				}
+				select {
+				case got := <-end:
+					t.Fatalf("gave up on a node that loads: %v after %s, want it to wait", got.err, time.Since(begin))
+				default:
+				}
+				if answers {
+					f.serve(true)
+					if got := <-end; got.err != nil || string(got.result) != `{"rpcServing":true,"alreadyRunning":true}` {
+						t.Errorf("restart = %s, %v; want the node that was loading", got.result, got.err)
+					}
+					return
+				}
+				got := <-end
+				handlertest.WantError(t, got.err, api.CodeUnavailable, "made no progress for 10m0s")
+				if idle := time.Since(begin) - 6*9*time.Minute; idle < 10*time.Minute || idle > 11*time.Minute {
+					t.Errorf("it was given up after %s without progress, want 10m to 11m", idle)
+				}
+			})
+		})
 	}
-	f.serve(true)
-	if got := <-end; got.err != nil {
-		t.Error(got.err)
+}
+
+// loads makes a gate that has started a node which does not answer yet.
+func (f *fixture) loads(hash string) {
+	f.t.Helper()
+	release, err := supervision.Watch(string(f.home))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(release)
+	running := supervision.Record{State: api.SeidRunning, PID: 7, StartTicks: "1", Since: time.Now().Add(-time.Minute), Starts: 1, ConfigHash: hash}
+	if err := supervision.Write(string(f.home), running); err != nil {
+		f.t.Fatal(err)
+	}
+	f.notes() // the first note is not given its time
+	f.notes()
+}
+
+// notes makes the gate's note of progress.
+func (f *fixture) notes() {
+	f.t.Helper()
+	if err := supervision.NoteProgress(string(f.home), time.Now()); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
@@ -141,10 +200,10 @@ func TestRestart_OfANodeWithoutRPC_IsDoneWhenItLives(t *testing.T) {
 	p.await("old enough", func(r supervision.Record) bool { return time.Since(r.Since) > f.tasks.Timing.Alive })
 	raw, err := f.Run(t, api.RestartSeid, `{}`)
 	if err != nil || string(raw) != `{"rpcServing":false}` {
-		t.Errorf("restart = %s, %v", raw, err)
+		t.Errorf("restart = %s, %v, want a node that opens no RPC", raw, err)
 	}
 	if second := p.record(); second.Starts != 2 || second.Identity() == first.Identity() {
-		t.Errorf("%+v, then %+v", first, second)
+		t.Errorf("after %+v runs %+v, want another process, of the second start", first, second)
 	}
 }
 
@@ -168,7 +227,7 @@ func TestRestart_ProcessYoungerThanTheRequest_IsLeftAlone(t *testing.T) {
 			}
 			raw, err := f.RunAs(t, id, api.RestartSeid, `{}`)
 			if err != nil || string(raw) != `{"rpcServing":true,"alreadyRunning":true}` || !still() {
-				t.Errorf("restart = %s, %v; left alone: %t", raw, err, still())
+				t.Errorf("restart = %s, %v, left alone: %t; want that it was running already and was left alone", raw, err, still())
 			}
 		})
 	}
@@ -181,8 +240,8 @@ func TestRestart_OfALoadingNode_OnlyForAnotherConfiguration(t *testing.T) {
 	first := p.running(1)
 	_, err := f.Run(t, api.RestartSeid, `{"configHash":"A"}`)
 	handlertest.WantError(t, err, api.CodeUnavailable, "made no progress")
-	if p.record().Starts != 1 {
-		t.Fatal("it was restarted for the configuration it has")
+	if starts := p.record().Starts; starts != 1 {
+		t.Fatalf("%d starts, want one: it was restarted for the configuration it has", starts)
 	}
 	f.setHash("B")
 	f.while = func() bool { return p.record().Starts > 1 }
@@ -190,13 +249,13 @@ func TestRestart_OfALoadingNode_OnlyForAnotherConfiguration(t *testing.T) {
 	f.tasks.Timing.Stall, f.tasks.Timing.Alive = time.Hour, 2*time.Second
 	handlertest.Must[wire.Restarted](t, f.Harness, api.RestartSeid, `{"configHash":"B"}`)
 	if age := p.record().LastExit.At.Sub(first.Since); age < f.tasks.Timing.Alive {
-		t.Errorf("it was ended when it was %s old, while it may have made its databases", age)
+		t.Errorf("it was ended when it was %s old, want at least %s: it may have made its databases", age, f.tasks.Timing.Alive)
 	}
 	if code := <-p.exits; code != 143 {
-		t.Errorf("ended with %d", code)
+		t.Errorf("ended with %d, want 143", code)
 	}
 	if now := p.running(2); now.ConfigHash != "B" {
-		t.Errorf("runs with %q", now.ConfigHash)
+		t.Errorf("runs with configuration %q, want B", now.ConfigHash)
 	}
 }
 
@@ -207,8 +266,8 @@ func TestRestart_ForAConfigurationThatIsNotOnDisk_IsRefused(t *testing.T) {
 	p.running(1)
 	_, err := f.Run(t, api.RestartSeid, `{"configHash":"B"}`)
 	handlertest.WantError(t, err, api.CodePrecondition, `the configuration on disk is "A", and the restart is for "B"`)
-	if p.record().TermAt != nil || !api.DetailOf(err).Terminal {
-		t.Errorf("%+v", p.record())
+	if r := p.record(); r.TermAt != nil || !api.DetailOf(err).Terminal {
+		t.Errorf("asked to end at %v, terminal: %t; want a node that was not asked, and an error that is", r.TermAt, api.DetailOf(err).Terminal)
 	}
 }
 
@@ -221,15 +280,27 @@ func TestRestart_BehindAClosedGate_SaysSo(t *testing.T) {
 	f.while = func() bool { return p.record().State == api.SeidRunning }
 	f.tasks.Timing.Stall = time.Hour
 	_, err := f.Run(t, api.RestartSeid, `{}`)
-	handlertest.WantError(t, err, api.CodePrecondition, "seid waits behind the gate: the gate is held")
+	handlertest.WantError(t, err, api.CodePrecondition, "seid is waiting for the start gate to open: the gate is held")
 }
 
 func TestRestart_NodeThatKeepsEnding_SaysHow(t *testing.T) {
 	f := newFixture(t)
-	f.tasks.Timing.Stall = time.Hour
-	f.pod("crashing")
+	f.tasks.Timing.Stall, f.tasks.Timing.Closed = time.Hour, time.Hour
+	if err := supervision.Write(string(f.home), supervision.Record{State: api.SeidExited, Starts: 5}); err != nil {
+		t.Fatal(err)
+	}
+	p := f.pod("crashing", func(p *podOf) { p.closed.Store(true); p.lives = 3 })
+	// The third time that the task asks for the node it has begun to count starts.
+	asked := 0
+	f.serve(true)
+	f.while = func() bool {
+		if asked++; asked == 3 {
+			p.closed.Store(false)
+		}
+		return false
+	}
 	_, err := f.Run(t, api.RestartSeid, `{}`)
-	handlertest.WantError(t, err, api.CodeUnavailable, "ended each time, last with code 2 (crash): panic: no such table")
+	handlertest.WantError(t, err, api.CodeUnavailable, "is crash-looping: 3 starts, last exit code 2 (crash): panic: no such table")
 }
 
 func TestAwait_WithAction_AsksThroughTheGate(t *testing.T) {
@@ -242,7 +313,7 @@ func TestAwait_WithAction_AsksThroughTheGate(t *testing.T) {
 	}
 	exit := p.await("ended", func(r supervision.Record) bool { return r.LastExit != nil }).LastExit
 	if exit.Reason != api.ExitStopped || exit.Code != 0 || exit.Signal != "" {
-		t.Errorf("%+v", exit)
+		t.Errorf("exit = %+v, want %s with code 0 and no signal", exit, api.ExitStopped)
 	}
 }
 

@@ -23,7 +23,7 @@ type running struct {
 	termAt     *time.Time
 	// watched: there is a gate that takes orders.
 	watched bool
-	// seen is the process in the process table; nil if it is not visible from here.
+	// seen is the process in the process table; nil behind a gate.
 	seen *process.Node
 }
 
@@ -35,27 +35,51 @@ func (r *running) youngerThan(at time.Time) bool {
 	return !at.IsZero() && !r.started.IsZero() && r.started.After(at)
 }
 
-// find is the running node, or nil. The gate's record comes first; a process without one
-// belongs to the gate of an older pod, which has become it.
+// find is the running node, or nil. Where there is a gate its record is all that counts: no process
+// of seid's container is visible from here.
 func (t *Tasks) find(ctx context.Context) (*running, error) {
-	recorded, err := t.recorded()
-	if err != nil || recorded != nil {
-		return recorded, err
+	if err := t.letStart(ctx); err != nil {
+		return nil, err
 	}
-	found, err := t.Processes.Find()
-	switch {
-	case err == nil:
-		return t.unwatched(ctx, found)
-	case !errors.Is(err, process.ErrNotRunning):
-		return nil, fmt.Errorf("looking for seid: %w", err)
-	case t.serving(ctx):
-		return nil, api.Retryable(api.CodePrecondition, errors.New("seid RPC is serving but its process was not found in /proc")).
-			WithHint("the pod needs shareProcessNamespace")
+	found, watched, err := t.visible()
+	if err != nil || found != nil || !t.serving(ctx) {
+		return found, err
 	}
-	return nil, nil
+	if watched {
+		return nil, api.Retryable(api.CodePrecondition, errors.New("seid RPC is serving but the gate has not started it")).
+			WithHint("another process listens on the port of the node's RPC")
+	}
+	return nil, api.Retryable(api.CodePrecondition, errors.New("seid RPC is serving but its process was not found in /proc")).
+		WithHint("run seid behind the gate; without one the pod needs shareProcessNamespace")
 }
 
-// recorded is the process that the gate's record shows as running, or nil.
+// visible is the node's process if there is one to be seen, and whether a gate is there; its RPC is
+// not asked. Without a gate it is the pod of an older operator, whose gate has become seid and whose
+// containers share their processes.
+func (t *Tasks) visible() (found *running, watched bool, err error) {
+	recorded, err := t.recorded()
+	if err != nil || recorded != nil {
+		return recorded, recorded != nil && recorded.watched, err
+	}
+	if watched, err = supervision.Watched(string(t.Node.Home)); err != nil || watched {
+		return nil, watched, err
+	}
+	seen, err := t.Processes.Find()
+	if errors.Is(err, process.ErrNotRunning) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("looking for seid: %w", err)
+	}
+	r := &running{identity: seen.Identity(), pid: seen.PID, seen: seen}
+	if age, ok := seen.Age(); ok {
+		r.started = time.Now().Add(-age - ageError)
+	}
+	return r, false, nil
+}
+
+// recorded is the process that the gate's record shows as running, or nil. That a process has
+// outlived its gate can only be where containers share their processes.
 func (t *Tasks) recorded() (*running, error) {
 	home := string(t.Node.Home)
 	r, err := supervision.Read(home)
@@ -66,40 +90,38 @@ func (t *Tasks) recorded() (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &running{
-		identity: r.Identity(), pid: r.PID, started: r.Since, configHash: r.ConfigHash, termAt: r.TermAt,
-		watched: watched, seen: r.Process(),
-	}, nil
+	found := &running{
+		identity: r.Identity(), pid: r.PID, started: r.Since, configHash: r.ConfigHash, termAt: r.TermAt, watched: watched,
+	}
+	if !watched {
+		found.seen = r.Process()
+	}
+	return found, nil
 }
 
-// recordDelay is how long a gate may take to record the process that it has just started.
-const recordDelay = 5 * time.Second
+// startDelay is how long a gate may take from letting seid through to its start: it looks up a name
+// and may have to clear away what an interrupted state sync has left.
+const startDelay = 30 * time.Second
 
-// unwatched is a process that the record does not show. While a gate is there it may have
-// been started a moment ago.
-func (t *Tasks) unwatched(ctx context.Context, found *process.Node) (*running, error) {
-	waiting, cancel := context.WithTimeout(ctx, recordDelay)
+var errAboutToStart = errors.New("the gate is about to start seid")
+
+// letStart waits while the gate is about to start seid, which it may do whatever it is told now.
+func (t *Tasks) letStart(ctx context.Context) error {
+	home := string(t.Node.Home)
+	ctx, cancel := context.WithTimeoutCause(ctx, startDelay, api.Retryable(api.CodePrecondition, errAboutToStart))
 	defer cancel()
 	for {
-		watched, err := supervision.Watched(string(t.Node.Home))
-		if err != nil {
-			return nil, err
+		r, err := supervision.Read(home)
+		if err != nil || !r.Starting {
+			return err
 		}
-		if !watched || pause(waiting, aliveCheck) != nil {
-			break
+		if watched, err := supervision.Watched(home); err != nil || !watched {
+			return err
 		}
-		if recorded, err := t.recorded(); err != nil || recorded != nil {
-			return recorded, err
-		}
-		if !found.Alive() {
-			return nil, nil
+		if err := pause(ctx, aliveCheck); err != nil {
+			return err
 		}
 	}
-	r := &running{identity: found.Identity(), pid: found.PID, seen: found}
-	if age, ok := found.Age(); ok {
-		r.started = time.Now().Add(-age - ageError)
-	}
-	return r, ctx.Err()
 }
 
 // alive reports whether a process still runs.

@@ -25,7 +25,7 @@ func (t *Tasks) awaitStart(ctx context.Context, task engine.Task) (serving bool,
 		if t.serving(ctx) {
 			return true, nil
 		}
-		r, err := t.visible()
+		r, _, err := t.visible()
 		if err != nil {
 			return false, err
 		}
@@ -36,7 +36,7 @@ func (t *Tasks) awaitStart(ctx context.Context, task engine.Task) (serving bool,
 			return false, err
 		}
 		if r != nil {
-			task.Progress(api.Progress{Message: fmt.Sprintf("seid runs (process %d) and does not answer yet", r.pid)})
+			task.Progress(api.Progress{Message: fmt.Sprintf("seid is running (process %d) but does not answer yet", r.pid)})
 		}
 		if err := pause(ctx, jittered(timing.Poll)); err != nil {
 			return false, err
@@ -44,30 +44,12 @@ func (t *Tasks) awaitStart(ctx context.Context, task engine.Task) (serving bool,
 	}
 }
 
-// visible is the node's process if there is one to be seen; its RPC is not asked.
-func (t *Tasks) visible() (*running, error) {
-	recorded, err := t.recorded()
-	if err != nil || recorded != nil {
-		return recorded, err
-	}
-	found, err := t.Processes.Find()
-	if err != nil {
-		return nil, nil //nolint:nilerr // no process, or none that can be looked at now
-	}
-	return &running{identity: found.Identity(), pid: found.PID, seen: found}, nil
-}
-
 // youth is how long ago a process was started.
 func (t *Tasks) youth(r *running) time.Duration {
-	if !r.started.IsZero() {
-		return time.Since(r.started)
+	if r.started.IsZero() {
+		return 0
 	}
-	if r.seen != nil {
-		if age, ok := r.seen.Age(); ok {
-			return age
-		}
-	}
-	return 0
+	return time.Since(r.started)
 }
 
 // busy is the share of a CPU from which on a process counts as one that does something;
@@ -87,7 +69,7 @@ type startWatch struct {
 	identity   string
 	cpu        time.Duration
 	cpuAt      time.Time
-	output     time.Time
+	noted      time.Time // by the gate
 	data       time.Time
 	progressAt time.Time
 }
@@ -117,7 +99,7 @@ func (w *startWatch) judge(r *running) error {
 	if r == nil {
 		return stalled(fmt.Errorf("seid did not come back within %s", w.timing.Stall))
 	}
-	return stalled(fmt.Errorf("seid runs (process %d), does not answer and made no progress for %s", r.pid, w.timing.Stall))
+	return stalled(fmt.Errorf("seid is running (process %d) but does not answer and has made no progress for %s", r.pid, w.timing.Stall))
 }
 
 func stalled(err error) error {
@@ -137,7 +119,7 @@ func (w *startWatch) checkGate(record supervision.Record) error {
 	if time.Since(w.closedSince) < w.timing.Closed {
 		return nil
 	}
-	return api.Retryable(api.CodePrecondition, errors.New("seid waits behind the gate: "+why)).WithHint("run mark-ready")
+	return api.Retryable(api.CodePrecondition, errors.New("seid is waiting for the start gate to open: "+why)).WithHint("run mark-ready")
 }
 
 // maxCrashes is how many starts may fail before it is no use to wait for the next.
@@ -148,16 +130,16 @@ func (w *startWatch) checkCrashes(record supervision.Record) error {
 	if record.State == api.SeidRunning || exit == nil || record.Starts-w.starts < maxCrashes {
 		return nil
 	}
-	return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid was started %d times and ended each time, last with code %d (%s): %s",
+	return api.Retryable(api.CodeUnavailable, fmt.Errorf("seid is crash-looping: %d starts, last exit code %d (%s): %s",
 		record.Starts-w.starts, exit.Code, exit.Reason, exit.Message)).WithHint("look at the log of the seid container")
 }
 
-// moved reports whether anything has happened: another process, time on a CPU, output, or a
-// change of the data.
+// moved reports whether anything has happened: another process, time on a CPU or output, which the
+// gate notes, or a change of the data.
 func (w *startWatch) moved(r *running, now time.Time) bool {
 	moved := false
-	if output := supervision.LastOutput(string(w.Node.Home)); output.After(w.output) {
-		moved, w.output = !w.output.IsZero(), output
+	if noted := supervision.LastProgress(string(w.Node.Home)); noted.After(w.noted) {
+		moved, w.noted = !w.noted.IsZero(), noted
 	}
 	if data := newest(w.Node.Home.Data()); data.After(w.data) {
 		moved, w.data = moved || !w.data.IsZero(), data

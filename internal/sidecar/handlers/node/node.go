@@ -4,6 +4,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -26,13 +27,24 @@ type Node struct {
 	SnapshotBucket string
 	// RPCEndpoint is the node's own RPC; empty means what config.toml says.
 	RPCEndpoint string
+	// Private is a directory that seid's container does not have; empty means the home's own.
+	Private string
 }
 
 // Scratch makes a throw-away directory in the home, where a child process may
 // scribble and results can be renamed from. Leftovers of killed runs of the same
 // name are swept first, so a name must not be used by two tasks at once.
 func (n *Node) Scratch(name string) (dir string, cleanup func(), err error) {
-	parent := n.Home.Tmp()
+	return scratch(n.Home.Tmp(), name)
+}
+
+// PrivateScratch makes a throw-away directory for what is about to be signed: in the home a seid that
+// was taken over could exchange it. Nothing can be renamed from there into the home.
+func (n *Node) PrivateScratch(name string) (dir string, cleanup func(), err error) {
+	return scratch(cmp.Or(n.Private, n.Home.Tmp()), name)
+}
+
+func scratch(parent, name string) (dir string, cleanup func(), err error) {
 	if err := durable.Sweep(parent, name); err != nil {
 		return "", nil, err
 	}

@@ -33,7 +33,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		lastRun:     gauge("last_run_success_timestamp_seconds", "When an upload last ended without an error."),
 		lastUpload:  gauge("last_uploaded_timestamp_seconds", "When a snapshot was last uploaded."),
 		lastHeight:  gauge("last_uploaded_height", "Height of the last uploaded snapshot."),
-		failures:    prometheus.NewCounter(prometheus.CounterOpts{Name: MetricPublishFailures, Help: "Tries to publish a snapshot that have failed."}),
+		failures:    prometheus.NewCounter(prometheus.CounterOpts{Name: MetricPublishFailures, Help: "Failed attempts to publish a snapshot."}),
 		currentTime: time.Now,
 	}
 	if registry != nil {

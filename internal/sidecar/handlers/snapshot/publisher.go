@@ -92,8 +92,8 @@ func (p *Publisher) Round(ctx context.Context) {
 
 var errNoBucket = errors.New("no snapshot bucket is configured")
 
-// publishNewest looks for a snapshot that is not in the bucket yet. A node that does not keep
-// up has no time for an upload, and what it could publish is old.
+// publishNewest looks for a snapshot that is not in the bucket yet. A node that is not in
+// sync has no time for an upload, and what it could publish is old.
 func (p *Publisher) publishNewest(ctx context.Context, keep int32) (tried bool, err error) {
 	if p.Tasks.Node.SnapshotBucket == "" {
 		return true, errNoBucket

@@ -135,17 +135,17 @@ func TestPublisher_EachNewSnapshot_TheNewestStayAndAnotherNodeRestores(t *testin
 	wantKeys(t, bucket, archives(shortA, 300, 400))
 	got := p.document(t)
 	if got.Keep != 2 || got.Height != 400 || got.Time == nil || got.Error != "" {
-		t.Errorf("document = %+v", got)
+		t.Errorf("document = %+v, want height 400 of which 2 are kept, with its time and no error", got)
 	}
 	var manifest objectstore.Manifest
 	data, err := os.ReadFile(filepath.Join(bucket, "test-1/state-sync", archives(shortA, 400)[1]))
 	if err != nil || json.Unmarshal(data, &manifest) != nil || manifest.NodeID != idA || manifest.Height != 400 || manifest.ChainID != "test-1" {
-		t.Errorf("manifest = %s, %v", data, err)
+		t.Errorf("manifest = %s, %v, want that of height 400 of test-1 by node %s", data, err, idA)
 	}
 	to := newFixture(t, bucket)
 	down := handlertest.Must[wire.RestoredSnapshot](t, to.Harness, api.SnapshotRestore, `{}`)
 	if down.Height != 400 || !down.Verified || len(down.Warnings) != 0 {
-		t.Errorf("restore = %+v", down)
+		t.Errorf("restore = %+v, want height 400, verified and without warnings", down)
 	}
 	if diff := cmp.Diff(map[string]string{"400/1/0": "chunk of 400"}, content(t, to.home.Snapshots())); diff != "" {
 		t.Errorf("snapshots (-want +got):\n%s", diff)
@@ -177,7 +177,7 @@ func TestPublisher_OnlyWhileInSyncAndTurnedOn(t *testing.T) {
 	p.Round(t.Context())
 	wantKeys(t, bucket, nil)
 	if got := p.document(t); got.Keep != 0 {
-		t.Errorf("document = %+v", got)
+		t.Errorf("document = %+v, want that none is kept", got)
 	}
 	p.set(t, 1)
 	p.restart("file://" + bucket) // the setting is on the volume
@@ -231,7 +231,7 @@ func TestPublisher_AnotherNodeHasPublishedTheHeight_NothingIsUploaded(t *testing
 	}
 	wantKeys(t, bucket, archives(shortA, 200, 300))
 	if got := b.document(t); got.Height != 300 || got.Error != "" {
-		t.Errorf("document of the second = %+v", got)
+		t.Errorf("document of the second = %+v, want height 300 and no error", got)
 	}
 	// A node that is left with old ones does not publish what would be deleted at once.
 	late := newPublishing(t, bucket, "cccccccccccccccccccccccccccccccccccccccc")
@@ -239,7 +239,7 @@ func TestPublisher_AnotherNodeHasPublishedTheHeight_NothingIsUploaded(t *testing
 	late.Round(t.Context())
 	wantKeys(t, bucket, archives(shortA, 200, 300))
 	if got := late.document(t); got.Height != 0 || got.Error != "" {
-		t.Errorf("document of the late one = %+v", got)
+		t.Errorf("document of the late one = %+v, want no height and no error", got)
 	}
 }
 
@@ -252,7 +252,7 @@ func TestPublisher_AnotherNodeIsUploadingTheHeight_WaitsUntilItsClaimIsOld(t *te
 	p.Round(t.Context())
 	wantKeys(t, bucket, []string{"100-" + shortB + ".claim"})
 	if got := p.document(t); got.Error != "" {
-		t.Errorf("document = %+v", got)
+		t.Errorf("document = %+v, want no error", got)
 	}
 	p.clock.Step(snapshot.DefaultUploadTimeout + 2*time.Minute)
 	p.Round(t.Context())
@@ -269,7 +269,7 @@ func TestPublisher_BucketThatRefuses_IsToldAndTriedAgainLater(t *testing.T) {
 	p.finish(t, 100)
 	p.Round(t.Context())
 	if got := p.document(t); !strings.HasPrefix(got.Error, "opening bucket file://"+bucket+": ") {
-		t.Errorf("document = %+v", got)
+		t.Errorf("document = %+v, want an error about bucket %s", got, bucket)
 	}
 	mkdir(t, bucket)
 	p.Round(t.Context())
@@ -278,7 +278,7 @@ func TestPublisher_BucketThatRefuses_IsToldAndTriedAgainLater(t *testing.T) {
 	p.Round(t.Context())
 	wantKeys(t, bucket, archives(shortA, 100))
 	if got := p.document(t); got.Error != "" || got.Height != 100 {
-		t.Errorf("document = %+v", got)
+		t.Errorf("document = %+v, want height 100 and no error", got)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestPublisher_WithoutABucket_SaysSo(t *testing.T) {
 	p := newPublishing(t, "", idA)
 	p.Round(t.Context())
 	if got := p.document(t); got.Error != "no snapshot bucket is configured" {
-		t.Errorf("document = %+v", got)
+		t.Errorf("document = %+v, want the error that no snapshot bucket is configured", got)
 	}
 }
 
@@ -397,10 +397,10 @@ func killedAt(t *testing.T, at *crashBucket) {
 	p.Round(t.Context())
 	wantKeys(t, bucket, archives(shortA, 200, 300))
 	if left, _ := filepath.Glob(filepath.Join(p.home.Data(), ".sei-tmp-*")); len(left) > 0 {
-		t.Errorf("%v was left behind", left)
+		t.Errorf("%v was left behind, want nothing", left)
 	}
 	if got := p.document(t); got.Height != 300 || got.Error != "" {
-		t.Errorf("document = %+v", got)
+		t.Errorf("document = %+v, want height 300 and no error", got)
 	}
 }
 
@@ -425,9 +425,22 @@ func TestPublisher_ResetOrTurnedOffMeanwhile_EndsTheUpload(t *testing.T) {
 		undo()
 		wantKeys(t, bucket, nil)
 		if got := p.document(t); got.Keep != c.keep || got.Height != 0 || got.Error != "" {
-			t.Errorf("%s: document = %+v", name, got)
+			t.Errorf("%s: document = %+v, want no height and no error, and %d to keep", name, got, c.keep)
 		}
 	}
+}
+
+// tellingClock tells when somebody has begun to wait for it.
+type tellingClock struct {
+	*clocktesting.FakeClock
+	waits chan struct{}
+}
+
+// After implements clock.Clock.
+func (c tellingClock) After(d time.Duration) <-chan time.Time {
+	due := c.FakeClock.After(d)
+	c.waits <- struct{}{}
+	return due
 }
 
 // The upload of a node that falls behind stands still until the node has caught up.
@@ -443,22 +456,25 @@ func TestPublisher_NodeFallsBehindMeanwhile_TheUploadStandsStill(t *testing.T) {
 		looks++
 		return doc
 	}
+	clock := tellingClock{p.clock, make(chan struct{})}
+	p.Clock = clock
 	defer through(&crashBucket{meet: func(context.Context) { p.clock.Step(time.Minute) }})()
 	ended := make(chan struct{})
 	go func() {
 		p.Round(t.Context())
 		close(ended)
 	}()
-	for range 2 { // one pause for each state that is not in sync
-		for !p.clock.HasWaiters() {
-			select {
-			case <-ended:
-				t.Fatal("the upload went on")
-			case <-time.After(time.Millisecond):
-			}
+	for pause := range 2 { // one for each state that is not in sync
+		select {
+		case <-ended:
+			t.Fatalf("the upload went on after %d looks, want it to wait for the node", looks)
+		case <-clock.waits:
+		}
+		if want := pause + 2; looks != want {
+			t.Errorf("the upload waits after %d looks, want %d", looks, want)
 		}
 		if got := keys(t, bucket); slices.Contains(got, archives(shortA, 100)[0]) {
-			t.Errorf("the bucket has %v", got)
+			t.Errorf("the bucket has %v, want no archive yet", got)
 		}
 		p.clock.Step(time.Minute)
 	}
@@ -481,7 +497,7 @@ func TestPublisher_SeidPrunesMeanwhile_TheArchiveIsWhole(t *testing.T) {
 	p.Round(t.Context())
 	to := newFixture(t, bucket)
 	if down := handlertest.Must[wire.RestoredSnapshot](t, to.Harness, api.SnapshotRestore, `{}`); down.Height != 100 || !down.Verified {
-		t.Errorf("restore = %+v", down)
+		t.Errorf("restore = %+v, want height 100, verified", down)
 	}
 }
 
@@ -492,7 +508,7 @@ func TestPublisher_Run_RemovesTheLinksOfAKilledUpload(t *testing.T) {
 	cancel()
 	p.Publisher.Run(ctx)
 	if left, _ := filepath.Glob(filepath.Join(p.home.Data(), ".sei-tmp-*")); len(left) > 0 {
-		t.Errorf("%v was left behind", left)
+		t.Errorf("%v was left behind, want nothing", left)
 	}
 }
 
@@ -504,6 +520,6 @@ func TestRestore_PublishedArchiveWithoutManifest_DoesNotCount(t *testing.T) {
 	handlertest.WantError(t, err, api.CodeNotFound, "no complete snapshot found")
 	writeFile(t, filepath.Join(bucket, "test-1/state-sync/200.tar.gz"), string(archiveOf(t, filesOf(t, 200, "c"))))
 	if got := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`); got.Height != 200 {
-		t.Errorf("restore = %+v", got)
+		t.Errorf("restore = %+v, want height 200", got)
 	}
 }

@@ -126,7 +126,7 @@ func (t *Tasks) refuseState() error {
 	if err != nil || what == "" {
 		return err
 	}
-	return api.Terminal(api.CodePrecondition, fmt.Errorf("the home has state in %s: seid would go on from it and ignore the snapshot", what)).
+	return api.Terminal(api.CodePrecondition, fmt.Errorf("the home has state in %s: seid would continue from it and ignore the snapshot", what)).
 		WithHint("run reset-data first, which keeps keys and signing state")
 }
 

@@ -27,7 +27,7 @@ type uploadState struct {
 
 // uploadOnce uploads the newest snapshot that is surely finished: the one before
 // the highest. The archive comes first, then its manifest, then the pointer to
-// it, then our own note, so a killed upload is simply done again.
+// it, then our own note, so a killed upload is done again.
 func (t *Tasks) uploadOnce(ctx context.Context, task engine.Task, _ wire.SnapshotUploadOnce) (any, error) {
 	var done wire.UploadedSnapshot
 	noted, err := notes.Find(task, uploadedNote, &done)

@@ -1,0 +1,165 @@
+package certificates
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// SecretName is the Secret of the authority, in the operator's namespace.
+const SecretName = "sei-operator-sidecar-ca"
+
+const (
+	// readEvery is how often the Secret is read again, for what another replica did to it.
+	readEvery = time.Hour
+	// readAgain is how soon it is read again when an issuer is not known, or after a failure.
+	readAgain = 10 * time.Second
+	// readTimeout bounds one reading, during which everybody waits.
+	readTimeout = 5 * time.Second
+)
+
+// Authority issues the certificates of sidecars and says which ones are trusted. It lives in a
+// Secret, which the replica that comes first makes, and is replaced in time, with both trusted as
+// long as there may be certificates of the older one.
+type Authority struct {
+	// Secrets reads Secrets from the API server, not from a cache.
+	Secrets   client.Client
+	Namespace string
+	Clock     clock.PassiveClock
+
+	mu     sync.Mutex
+	held   *bundle
+	readAt time.Time
+	// failedAt is when the Secret was last asked for in vain, and err how that went.
+	failedAt time.Time
+	err      error
+}
+
+// Roots are the trusted authorities.
+func (a *Authority) Roots(ctx context.Context) (*x509.CertPool, error) {
+	held, err := a.current(ctx, readEvery)
+	if err != nil {
+		return nil, err
+	}
+	return held.roots, nil
+}
+
+// Trusts reports whether certificates of an issuer are trusted. One that is not known may be that of
+// another replica, so the Secret is read again first.
+func (a *Authority) Trusts(ctx context.Context, issuer string) (bool, error) {
+	held, err := a.current(ctx, readEvery)
+	if err != nil || held.trusts(issuer) {
+		return err == nil, err
+	}
+	held, err = a.current(ctx, readAgain)
+	return err == nil && held.trusts(issuer), err
+}
+
+// Issue makes a certificate for a server name.
+func (a *Authority) Issue(ctx context.Context, name string) (*Issued, error) {
+	held, err := a.current(ctx, readEvery)
+	if err != nil {
+		return nil, err
+	}
+	return held.issuing.issue(name, a.Clock.Now())
+}
+
+// current is the authority as it was read at most maxAge ago. While the API server is away the one
+// before does.
+func (a *Authority) current(ctx context.Context, maxAge time.Duration) (*bundle, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.Clock.Now()
+	fresh := a.held != nil && now.Sub(a.readAt) < maxAge && !a.held.due(now)
+	if !fresh && (a.err == nil || now.Sub(a.failedAt) >= readAgain) {
+		a.read(ctx, now)
+	}
+	if a.held == nil {
+		return nil, a.err
+	}
+	return a.held, nil
+}
+
+func (a *Authority) read(ctx context.Context, now time.Time) {
+	bounded, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	held, err := a.load(bounded, now)
+	switch {
+	case err == nil:
+		a.held, a.readAt, a.err = held, now, nil
+	case ctx.Err() == nil: // a caller that gave up says nothing of the API server
+		a.failedAt, a.err = now, fmt.Errorf("reading the authority of sidecar certificates: %w", err)
+	case a.held == nil && a.err == nil:
+		a.err = fmt.Errorf("reading the authority of sidecar certificates: %w", err)
+	}
+}
+
+// load reads the Secret. It makes one if there is none, and has another authority issue when the one
+// in it is due. Whoever loses a race takes what the other one wrote.
+func (a *Authority) load(ctx context.Context, now time.Time) (*bundle, error) {
+	secret := &corev1.Secret{}
+	err := a.Secrets.Get(ctx, client.ObjectKey{Namespace: a.Namespace, Name: SecretName}, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return a.create(ctx, now)
+	case err != nil:
+		return nil, err
+	}
+	held, err := parseBundle(secret.Data)
+	if err != nil {
+		return nil, fmt.Errorf("secret %s/%s: %w; delete it to have another one made", a.Namespace, SecretName, err)
+	}
+	if !held.due(now) {
+		return held, nil
+	}
+	return a.rotate(ctx, now, secret, held)
+}
+
+func (a *Authority) create(ctx context.Context, now time.Time) (*bundle, error) {
+	made, err := newBundle(now, nil)
+	if err != nil {
+		return nil, err
+	}
+	data, err := made.data()
+	if err != nil {
+		return nil, err
+	}
+	err = a.Secrets.Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: SecretName, Labels: map[string]string{"app.kubernetes.io/part-of": "sei-operator"}},
+		Type:       corev1.SecretTypeTLS, Data: data,
+	})
+	if apierrors.IsAlreadyExists(err) {
+		return a.load(ctx, now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+func (a *Authority) rotate(ctx context.Context, now time.Time, secret *corev1.Secret, held *bundle) (*bundle, error) {
+	next, err := newBundle(now, held.trusted)
+	if err != nil {
+		return nil, err
+	}
+	before := secret.DeepCopy()
+	if secret.Data, err = next.data(); err != nil {
+		return nil, err
+	}
+	err = a.Secrets.Patch(ctx, secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return a.load(ctx, now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return next, nil
+}
