@@ -77,6 +77,7 @@ const (
 const (
 	ReasonInSync          = "InSync"
 	ReasonNotInSync       = "NotInSync"
+	ReasonSyncUnknown     = "SyncUnknown"
 	ReasonStartingUp      = "StartingUp"
 	ReasonReplaying       = "Replaying"
 	ReasonStateSyncing    = "StateSyncing"
@@ -93,11 +94,13 @@ const (
 	ReasonPodNotReady     = "PodNotReady"
 	ReasonPodCrashLooping = "PodCrashLooping"
 	ReasonImagePullFailed = "ImagePullFailed"
-	ReasonPodPending      = "PodPending"
-	ReasonPodUnknown      = "PodUnknown"
-	ReasonInitializing    = "Initializing"
-	ReasonInitFailed      = "InitFailed"
-	ReasonTerminating     = "Terminating"
+	// ReasonContainerConfigFailed: a Secret or ConfigMap that a container needs is not there.
+	ReasonContainerConfigFailed = "ContainerConfigFailed"
+	ReasonPodPending            = "PodPending"
+	ReasonPodUnknown            = "PodUnknown"
+	ReasonInitializing          = "Initializing"
+	ReasonInitFailed            = "InitFailed"
+	ReasonTerminating           = "Terminating"
 )
 
 // ReasonOutOfDate is the reason of condition Ready of a node that is in sync but does not run
@@ -116,9 +119,11 @@ const (
 	ReasonSidecarNotReady    = "NotReady"
 	ReasonSidecarUnreachable = "Unreachable"
 	ReasonGateHeld           = "Held"
-	// ReasonSharedAudience: the gate is open, and the sidecar accepts a token that opens other nodes
+	// ReasonSharedAudience: the gate is open, and the sidecar accepts a token that is valid for other nodes
 	// too: its pod is from an older operator, or its image is older.
 	ReasonSharedAudience = "SharedAudience"
+	// ReasonPlaintext: the gate is open, and the sidecar is called over plain HTTP.
+	ReasonPlaintext = "Plaintext"
 )
 
 // ReasonNotApplicable is the reason of a condition whose subject the spec does
@@ -154,6 +159,9 @@ const (
 	// ReasonVolumeNotResized: the claim cannot grow to dataVolume.size. Everything else of the
 	// spec is in force.
 	ReasonVolumeNotResized = "VolumeNotResized"
+	// ReasonNoCertificate: the sidecar cannot get a certificate. A pod is neither made nor replaced;
+	// one that runs goes on.
+	ReasonNoCertificate = "NoCertificate"
 )
 
 // Reasons of condition ImportPVCReady.
@@ -214,7 +222,7 @@ const (
 	ReasonNoEntry = "NoEntry"
 	// ReasonNothingScheduled: the chain has no upgrade ahead.
 	ReasonNothingScheduled = "NothingScheduled"
-	// ReasonNotAsked: the sidecar has not told yet.
+	// ReasonNotAsked: the sidecar has not reported yet.
 	ReasonNotAsked = "NotAsked"
 	// ReasonHandlerMissing: the image of the upgrade does not have its handler.
 	ReasonHandlerMissing = "HandlerMissing"

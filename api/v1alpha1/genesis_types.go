@@ -53,7 +53,7 @@ type GenesisAccount struct {
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:Pattern=`^[0-9]+[a-zA-Z][a-zA-Z0-9/:._-]{2,127}(,[0-9]+[a-zA-Z][a-zA-Z0-9/:._-]{2,127})*$`
 	Balance string `json:"balance"`
-	// vesting locks part of the balance for a time.
+	// vesting locks part of the balance until endTime.
 	// +optional
 	Vesting *GenesisVesting `json:"vesting,omitempty"`
 }
@@ -64,10 +64,10 @@ type GenesisVesting struct {
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:Pattern=`^[0-9]+[a-zA-Z][a-zA-Z0-9/:._-]{2,127}(,[0-9]+[a-zA-Z][a-zA-Z0-9/:._-]{2,127})*$`
 	Amount string `json:"amount"`
-	// endTime is when everything is free, in seconds since 1970.
+	// endTime is when everything is vested, in seconds since 1970.
 	// +kubebuilder:validation:Minimum=1
 	EndTime int64 `json:"endTime"`
-	// delayed frees everything at endTime; otherwise it is freed bit by bit
+	// delayed vests everything at endTime; otherwise it vests continuously
 	// from genesis on.
 	// +optional
 	Delayed bool `json:"delayed,omitempty"`

@@ -22,6 +22,9 @@ const (
 	LabelImagePull = "sei.io/image-pull"
 	// LabelGenesis marks a ConfigMap that holds the genesis of the chain it names.
 	LabelGenesis = "sei.io/genesis"
+	// LabelRevisionOf is the SeiNodeDeployment whose template a ControllerRevision holds. Those of
+	// StatefulSets bear the labels of their pods, LabelDeployment among them, but not this one.
+	LabelRevisionOf = "sei.io/revision-of"
 	// LabelTask is the SeiNodeTask for several nodes that a SeiNodeTask belongs to.
 	LabelTask = "sei.io/task"
 	// LabelSnapshotPublish marks the pods whose snapshots are to be published.

@@ -29,7 +29,7 @@ type ReplayerSpec struct {
 	ResultExport *ResultExport `json:"resultExport,omitempty"`
 }
 
-// ResultExport says what becomes of replayed results.
+// ResultExport says what is done with replayed results.
 // +kubebuilder:validation:XValidation:rule="has(self.shadowResult)",message="resultExport is empty: set shadowResult with canonicalRpc, or remove resultExport"
 type ResultExport struct {
 	// shadowResult compares every block with that of another node, and writes what it finds to
@@ -42,7 +42,7 @@ type ResultExport struct {
 // ShadowResult compares the replayer's results with a canonical node's.
 type ShadowResult struct {
 	// canonicalRpc is the RPC address of the node that is right by definition, as host:26657 or
-	// https://host/path. A change of it goes on at the block that differed.
+	// https://host/path. When it changes, the comparison resumes at the block that differed.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	CanonicalRPC string `json:"canonicalRpc"`

@@ -35,6 +35,13 @@ type SeiNodeStatus struct {
 	// phaseTransitionTime is when the phase last changed.
 	// +optional
 	PhaseTransitionTime *metav1.Time `json:"phaseTransitionTime,omitempty"`
+	// mode is the field of the spec that selects the node's mode, for example fullNode.
+	// +optional
+	Mode string `json:"mode,omitempty"`
+	// problem is what is wrong with the node, in one line: the reason and the shortened message of
+	// the condition that says so. Absent: nothing is.
+	// +optional
+	Problem string `json:"problem,omitempty"`
 	// initializedAt is when the node was brought up for the first time.
 	// +optional
 	InitializedAt *metav1.Time `json:"initializedAt,omitempty"`
@@ -82,7 +89,7 @@ type SeiNodeStatus struct {
 	// bucket.
 	// +optional
 	LastPublished *PublishedSnapshot `json:"lastPublished,omitempty"`
-	// upgrade is how the node stands to the upgrades of its chain. Absent: it has none.
+	// upgrade is the state of the node with regard to upgrades of its chain. Absent: it has none.
 	// +optional
 	Upgrade *UpgradeStatus `json:"upgrade,omitempty"`
 	// pulledAhead is the image of the next upgrade that was pulled on the node's machine. Absent: no
@@ -93,8 +100,7 @@ type SeiNodeStatus struct {
 	// +optional
 	Endpoint *NodeEndpoint `json:"endpoint,omitempty"`
 	// conditions say how the node is.
-	// +listType=map
-	// +listMapKey=type
+	// +listType=atomic
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }

@@ -15,7 +15,11 @@ import (
 // +kubebuilder:validation:XValidation:rule="(has(oldSelf.dataVolume) && has(oldSelf.dataVolume.__import__)) || !has(self.dataVolume) || !has(self.dataVolume.__import__)",message="dataVolume.import cannot be added later: the node lives on a volume of its own by then; make a new SeiNode"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.size) || (has(self.dataVolume) && has(self.dataVolume.size) && (!(size(string(self.dataVolume.size)) <= 24 && (string(self.dataVolume.size).lowerAscii().indexOf('e') == -1 || string(self.dataVolume.size).lowerAscii().indexOf('e') >= size(string(self.dataVolume.size)) - 3) && isQuantity(string(self.dataVolume.size))) || quantity(string(self.dataVolume.size)).compareTo(quantity(string(oldSelf.dataVolume.size))) >= 0))",message="dataVolume.size can only grow: a volume cannot shrink"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataVolume) || !has(oldSelf.dataVolume.storageClassName) || (has(self.dataVolume) && has(self.dataVolume.storageClassName) && self.dataVolume.storageClassName == oldSelf.dataVolume.storageClassName)",message="dataVolume.storageClassName cannot change: a volume keeps its class; make a new SeiNode"
+// +kubebuilder:validation:XValidation:rule="(has(oldSelf.dataVolume) && has(oldSelf.dataVolume.storageClassName)) || !has(self.dataVolume) || !has(self.dataVolume.storageClassName)",message="dataVolume.storageClassName cannot be added later: a volume keeps the class it was made with; make a new SeiNode"
 // +kubebuilder:validation:XValidation:rule="!has(self.upgrades) || size(self.upgrades) == 0 || self.upgrades[0].image != self.image",message="the first entry of upgrades has the image of spec.image: that is the image before the upgrade; name the image of the release for the upgrade"
+// +kubebuilder:validation:XValidation:rule="!has(self.extraVolumeMounts) || self.extraVolumeMounts.all(m, has(self.extraVolumes) && self.extraVolumes.exists(v, v.name == m.name))",message="extraVolumeMounts names a volume that extraVolumes does not have: add it there or correct the name"
+// +kubebuilder:validation:XValidation:rule="!has(self.extraEnv) || self.extraEnv.all(e, !has(e.valueFrom) || !has(e.valueFrom.secretKeyRef) || !(e.valueFrom.secretKeyRef.name in [has(self.validator) && has(self.validator.signingKey) ? self.validator.signingKey.secret.secretName : '-', has(self.validator) && has(self.validator.nodeKey) ? self.validator.nodeKey.secret.secretName : '-', has(self.seed) ? self.seed.nodeKey.secret.secretName : '-', has(self.validator) && has(self.validator.operatorKeyring) && has(self.validator.operatorKeyring.secret) ? self.validator.operatorKeyring.secret.secretName : '-', has(self.validator) && has(self.validator.operatorKeyring) && has(self.validator.operatorKeyring.secret) ? self.validator.operatorKeyring.secret.passphraseSecretRef.secretName : '-']))",message="extraEnv takes a value from a Secret with a key or passphrase of the node: keys are in no environment; remove the entry"
+// +kubebuilder:validation:XValidation:rule="!has(self.extraVolumes) || self.extraVolumes.all(v, (!has(v.secret) || !(v.secret.secretName in [has(self.validator) && has(self.validator.signingKey) ? self.validator.signingKey.secret.secretName : '-', has(self.validator) && has(self.validator.nodeKey) ? self.validator.nodeKey.secret.secretName : '-', has(self.seed) ? self.seed.nodeKey.secret.secretName : '-', has(self.validator) && has(self.validator.operatorKeyring) && has(self.validator.operatorKeyring.secret) ? self.validator.operatorKeyring.secret.secretName : '-', has(self.validator) && has(self.validator.operatorKeyring) && has(self.validator.operatorKeyring.secret) ? self.validator.operatorKeyring.secret.passphraseSecretRef.secretName : '-'])) && (!has(v.projected) || v.projected.sources.all(s, !has(s.secret) || !(s.secret.name in [has(self.validator) && has(self.validator.signingKey) ? self.validator.signingKey.secret.secretName : '-', has(self.validator) && has(self.validator.nodeKey) ? self.validator.nodeKey.secret.secretName : '-', has(self.seed) ? self.seed.nodeKey.secret.secretName : '-', has(self.validator) && has(self.validator.operatorKeyring) && has(self.validator.operatorKeyring.secret) ? self.validator.operatorKeyring.secret.secretName : '-', has(self.validator) && has(self.validator.operatorKeyring) && has(self.validator.operatorKeyring.secret) ? self.validator.operatorKeyring.secret.passphraseSecretRef.secretName : '-']))))",message="extraVolumes has a Secret with a key or passphrase of the node: seid and the sidecar have what they need of it; remove the volume"
 type SeiNodeSpec struct {
 	// chainId is the chain the node belongs to, for example pacific-1. It
 	// cannot change.
@@ -62,6 +66,38 @@ type SeiNodeSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !format.qualifiedName().validate(k).hasValue())",message="a key of podLabels is not a label key: write up to 63 letters, digits, '-', '_' and '.', a letter or digit first and last, and before it at most one DNS name and '/', for example team or example.com/team"
 	// +optional
 	PodLabels map[string]LabelValue `json:"podLabels,omitempty"`
+	// podAnnotations are added to the pod. Keys of sei.io are the operator's.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('sei.io/'))",message="podAnnotations of sei.io are the operator's: it tells by them what a pod was made from; take a key of your own, for example example.com/team"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !format.qualifiedName().validate(k.lowerAscii()).hasValue())",message="a key of podAnnotations is not an annotation key: write up to 63 letters, digits, '-', '_' and '.', a letter or digit first and last, and before it at most one DNS name and '/', for example team or example.com/team"
+	// +optional
+	PodAnnotations map[string]AnnotationValue `json:"podAnnotations,omitempty"`
+	// imagePullSecrets name Secrets of the node's namespace with credentials for the registries of
+	// its images, besides those of the pod's service account.
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(s, self.exists_one(t, t.name == s.name))",message="imagePullSecrets names a Secret twice: remove one of the entries"
+	// +listType=atomic
+	// +optional
+	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
+	// extraEnv are variables added to the environment of seid, in the pod and in its bootstrap Job.
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(e, self.exists_one(f, f.name == e.name))",message="extraEnv has a variable twice: remove one of the entries"
+	// +listType=atomic
+	// +optional
+	ExtraEnv []ExtraEnvVar `json:"extraEnv,omitempty"`
+	// extraVolumes are volumes that extraVolumeMounts give to seid.
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(v, self.exists_one(w, w.name == v.name))",message="extraVolumes has a name twice: rename one of the volumes"
+	// +listType=atomic
+	// +optional
+	ExtraVolumes []ExtraVolume `json:"extraVolumes,omitempty"`
+	// extraVolumeMounts are where the container of seid has extraVolumes, in the pod and in its
+	// bootstrap Job. The sidecar does not get them.
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(m, self.exists_one(n, n.mountPath == m.mountPath))",message="extraVolumeMounts has a mountPath twice: remove one of the entries"
+	// +listType=atomic
+	// +optional
+	ExtraVolumeMounts []ExtraVolumeMount `json:"extraVolumeMounts,omitempty"`
 	// dataVolume configures the volume the node lives on.
 	// +optional
 	DataVolume *DataVolumeSpec `json:"dataVolume,omitempty"`
@@ -101,6 +137,7 @@ type SeiNodeSpec struct {
 	// Default: the operator's configuration for the mode.
 	// +kubebuilder:validation:XValidation:rule="!has(self.limits) || size(self.limits) == ['cpu', 'memory', 'ephemeral-storage'].filter(k, k in self.limits && size(string(self.limits[k])) <= 24 && (string(self.limits[k]).lowerAscii().indexOf('e') == -1 || string(self.limits[k]).lowerAscii().indexOf('e') >= size(string(self.limits[k])) - 3) && isQuantity(string(self.limits[k]))).size()",message="limits hold quantities of cpu, memory and ephemeral-storage, for example cpu: 500m and memory: 2Gi"
 	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || size(self.requests) == ['cpu', 'memory', 'ephemeral-storage'].filter(k, k in self.requests && size(string(self.requests[k])) <= 24 && (string(self.requests[k]).lowerAscii().indexOf('e') == -1 || string(self.requests[k]).lowerAscii().indexOf('e') >= size(string(self.requests[k])) - 3) && isQuantity(string(self.requests[k]))).size()",message="requests hold quantities of cpu, memory and ephemeral-storage, for example cpu: 500m and memory: 2Gi"
+	// +kubebuilder:validation:XValidation:rule="!has(self.claims) || size(self.claims) == 0",message="claims of resources are not given to the pod, which has no resourceClaims: remove them"
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// scheduling places the pod, over the defaults of the operator's configuration.
@@ -113,21 +150,36 @@ type SeiNodeSpec struct {
 // +kubebuilder:validation:XValidation:rule="!format.labelValue().validate(self).hasValue()",message="this is not a label value: write up to 63 letters, digits, '-', '_' and '.', a letter or digit first and last, or leave it empty"
 type LabelValue string
 
+// AnnotationValue is the value of an annotation.
+// +kubebuilder:validation:MaxLength=2048
+type AnnotationValue string
+
+// ImagePullSecret names a Secret with credentials for a registry.
+type ImagePullSecret struct {
+	// name of the Secret, of type kubernetes.io/dockerconfigjson.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="this is not the name of a Secret: write lower-case letters, digits, '-' and '.', a letter or digit first and last, for example registry-credentials"
+	Name string `json:"name"`
+}
+
 // SidecarSpec configures the sidecar container.
 type SidecarSpec struct {
 	// image of the sidecar. Empty means the operator's default.
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
 	Image string `json:"image,omitempty"`
-	// port the sidecar listens on.
+	// port the sidecar listens on. It cannot be one of those that seid listens on.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
+	// +kubebuilder:validation:XValidation:rule="!(self in [1317, 8545, 8546, 9090, 26656, 26657, 26660])",message="sidecar.port is one that seid listens on in the same pod: take another, or leave it out for 7777"
 	// +kubebuilder:default=7777
 	// +optional
 	Port int32 `json:"port,omitempty"`
 	// resources of the sidecar container.
 	// +kubebuilder:validation:XValidation:rule="!has(self.limits) || size(self.limits) == ['cpu', 'memory', 'ephemeral-storage'].filter(k, k in self.limits && size(string(self.limits[k])) <= 24 && (string(self.limits[k]).lowerAscii().indexOf('e') == -1 || string(self.limits[k]).lowerAscii().indexOf('e') >= size(string(self.limits[k])) - 3) && isQuantity(string(self.limits[k]))).size()",message="limits hold quantities of cpu, memory and ephemeral-storage, for example cpu: 500m and memory: 2Gi"
 	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || size(self.requests) == ['cpu', 'memory', 'ephemeral-storage'].filter(k, k in self.requests && size(string(self.requests[k])) <= 24 && (string(self.requests[k]).lowerAscii().indexOf('e') == -1 || string(self.requests[k]).lowerAscii().indexOf('e') >= size(string(self.requests[k])) - 3) && isQuantity(string(self.requests[k]))).size()",message="requests hold quantities of cpu, memory and ephemeral-storage, for example cpu: 500m and memory: 2Gi"
+	// +kubebuilder:validation:XValidation:rule="!has(self.claims) || size(self.claims) == 0",message="claims of resources are not given to the pod, which has no resourceClaims: remove them"
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 }
@@ -220,12 +272,15 @@ type SchedulingSpec struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=snode,categories=sei
+// +kubebuilder:printcolumn:name="Chain",type=string,JSONPath=`.spec.chainId`
+// +kubebuilder:printcolumn:name="Mode",type=string,JSONPath=`.status.mode`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.status.currentImage`,priority=1
 // +kubebuilder:printcolumn:name="Plan",type=string,JSONPath=`.status.conditions[?(@.type=="PlanInProgress")].message`,priority=1
 // +kubebuilder:printcolumn:name="StatefulSet",type=string,JSONPath=`.status.statefulSet.name`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Problem",type=string,JSONPath=`.status.problem`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",message="the name is longer than 52 characters: the pod's labels and the node's Services are named after it and would pass 63"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.validator) || !has(self.spec.validator.signingKey) || !self.spec.validator.signingKey.secret.secretName.contains('$(ORDINAL)')",message="$(ORDINAL) means nothing in spec.validator.signingKey.secret.secretName of a single SeiNode: write the name of the Secret; only the template of a SeiNodeDeployment has ordinals"
 // +kubebuilder:validation:XValidation:rule="(!has(self.spec.validator) || !has(self.spec.validator.nodeKey) || !self.spec.validator.nodeKey.secret.secretName.contains('$(ORDINAL)')) && (!has(self.spec.seed) || !self.spec.seed.nodeKey.secret.secretName.contains('$(ORDINAL)'))",message="$(ORDINAL) means nothing in nodeKey.secret.secretName of a single SeiNode: write the name of the Secret; only the template of a SeiNodeDeployment has ordinals"

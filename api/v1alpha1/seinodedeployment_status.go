@@ -50,11 +50,10 @@ type SeiNodeDeploymentStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 	// nodes lists the fleet's nodes by ordinal.
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	// +optional
 	Nodes []FleetNode `json:"nodes,omitempty"`
-	// ordinals are those of the nodes the fleet shall have. Absent means the first ones: it is
+	// ordinals are those of the nodes the fleet should have. Absent means the first ones: it is
 	// there after a node was removed by the annotation sei.io/remove-first.
 	// +listType=atomic
 	// +optional
@@ -95,8 +94,7 @@ type SeiNodeDeploymentStatus struct {
 	// +optional
 	InternalService *InternalServiceStatus `json:"internalService,omitempty"`
 	// perPodServices are the nodes' own Services.
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	// +optional
 	PerPodServices []PerPodServiceStatus `json:"perPodServices,omitempty"`
 	// endpoints are the fleet's addresses inside the cluster.
@@ -106,8 +104,7 @@ type SeiNodeDeploymentStatus struct {
 	// +optional
 	NetworkingStatus *NetworkingStatus `json:"networkingStatus,omitempty"`
 	// conditions say how the fleet is.
-	// +listType=map
-	// +listMapKey=type
+	// +listType=atomic
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
@@ -251,8 +248,7 @@ type FleetEndpoints struct {
 	// +optional
 	TendermintREST string `json:"tendermintRest,omitempty"`
 	// nodes lists the addresses of the single nodes: EVM sessions are bound to one.
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	// +optional
 	Nodes []FleetNodeEndpoints `json:"nodes,omitempty"`
 }
@@ -276,8 +272,7 @@ type NetworkingStatus struct {
 	// +optional
 	Routes []RouteStatus `json:"routes,omitempty"`
 	// p2pEndpoints are the nodes' peer-to-peer addresses.
-	// +listType=map
-	// +listMapKey=ordinal
+	// +listType=atomic
 	// +optional
 	P2PEndpoints []P2PEndpointStatus `json:"p2pEndpoints,omitempty"`
 }

@@ -51,6 +51,12 @@ type SeiNodeDeploymentSpec struct {
 	// updateStrategy says how changes reach the nodes.
 	// +optional
 	UpdateStrategy *UpdateStrategy `json:"updateStrategy,omitempty"`
+	// revisionHistoryLimit is how many earlier templates are kept to go back to, besides those that
+	// nodes still have. 0 keeps none of them; unset means 10.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 	// paused freezes orchestration: nothing is created, changed or rolled. Pods
 	// keep running; to stop them set template.spec.paused.
 	// +optional
@@ -149,8 +155,16 @@ type NetworkingSpec struct {
 // HTTPNetworking has no fields.
 type HTTPNetworking struct{}
 
-// TCPNetworking has no fields.
-type TCPNetworking struct{}
+// TCPNetworking gives every node an address outside the cluster.
+type TCPNetworking struct {
+	// firstNodePort is the node port of the node with ordinal 0; the one with ordinal N has
+	// firstNodePort + N. It counts where the operator's configuration publishes nodes by node ports.
+	// Default: Kubernetes chooses each.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65436
+	// +optional
+	FirstNodePort int32 `json:"firstNodePort,omitempty"`
+}
 
 // UpdateStrategyType is how changes reach the nodes.
 // +kubebuilder:validation:Enum=InPlace
@@ -188,12 +202,12 @@ type InPlaceUpdate struct {
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 	// partition holds back the nodes with a lower ordinal: only the others take over
 	// changes of the template, so that a change can be tried on a few nodes first.
-	// Nodes that are made anew come from the template in any case.
+	// Nodes that are recreated always use the template.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	Partition int32 `json:"partition,omitempty"`
-	// progressDeadlineSeconds is how long a rollout may stand still before it
+	// progressDeadlineSeconds is how long a rollout may make no progress before it
 	// is reported as stalled.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
@@ -246,3 +260,11 @@ func (n *NetworkingSpec) HTTPEnabled() bool { return n != nil && (n.HTTP != nil 
 
 // TCPEnabled reports whether the nodes get peer-to-peer load balancers.
 func (n *NetworkingSpec) TCPEnabled() bool { return n != nil && n.TCP != nil }
+
+// FirstNodePort is the node port of the node with ordinal 0; 0 when Kubernetes chooses.
+func (n *NetworkingSpec) FirstNodePort() int32 {
+	if !n.TCPEnabled() {
+		return 0
+	}
+	return n.TCP.FirstNodePort
+}

@@ -20,8 +20,7 @@ type TaskNodes struct {
 	// members are the nodes that the task is for. They are settled when it begins: a node that is
 	// made later is none of them, and one that is deleted fails.
 	// +kubebuilder:validation:MaxItems=1000
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	// +optional
 	Members []TaskMember `json:"members,omitempty"`
 }

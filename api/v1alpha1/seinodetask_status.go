@@ -28,7 +28,7 @@ type SeiNodeTaskStatus struct {
 	// plan holds the steps of the task.
 	// +optional
 	Plan *TaskPlan `json:"plan,omitempty"`
-	// targetFirstObservedAt is when the target was first looked at; the wait
+	// targetFirstObservedAt is when the target was first observed; the wait
 	// for its phase counts from here.
 	// +optional
 	TargetFirstObservedAt *metav1.Time `json:"targetFirstObservedAt,omitempty"`
@@ -49,8 +49,7 @@ type SeiNodeTaskStatus struct {
 	// +optional
 	Nodes *TaskNodes `json:"nodes,omitempty"`
 	// conditions Ready and Failed latch when the task ends, for kubectl wait.
-	// +listType=map
-	// +listMapKey=type
+	// +listType=atomic
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }

@@ -80,7 +80,7 @@ type SeiNodeTaskSpec struct {
 	// markReady opens the node's start gate.
 	// +optional
 	MarkReady *MarkReady `json:"markReady,omitempty"`
-	// stateSync throws the node's data away and fetches it again by state sync.
+	// stateSync deletes the node's data and fetches it again with state sync.
 	// +optional
 	StateSync *StateSyncTask `json:"stateSync,omitempty"`
 }

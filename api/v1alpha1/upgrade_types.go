@@ -38,7 +38,7 @@ type ChainUpgrade struct {
 	SnapshotBefore *bool `json:"snapshotBefore,omitempty"`
 }
 
-// UpgradeState is how a node stands to the next upgrade of its chain.
+// UpgradeState is the state of a node with regard to the next upgrade of its chain.
 // +kubebuilder:validation:Enum=UpToDate;Scheduled;MovedEarly;Halted;Moved;Failed
 type UpgradeState string
 
@@ -60,19 +60,19 @@ const (
 	UpgradeFailed UpgradeState = "Failed"
 )
 
-// UpgradeStatus is how a node stands to the upgrades of its chain. Nothing in it moves with blocks.
+// UpgradeStatus is the state of a node with regard to upgrades of its chain. It does not change with every block.
 type UpgradeStatus struct {
 	// scheduled is the upgrade that the chain has scheduled, or that the node has stopped for.
 	// +optional
 	Scheduled *ScheduledUpgrade `json:"scheduled,omitempty"`
-	// image is the seid image that the node shall run now: spec.image, or that of an entry of
+	// image is the seid image that the node should run now: spec.image, or that of an entry of
 	// spec.upgrades.
 	// +optional
 	Image string `json:"image,omitempty"`
 	// entry is the name of the entry of spec.upgrades that image comes from. Empty: it is spec.image.
 	// +optional
 	Entry string `json:"entry,omitempty"`
-	// state is how the node stands to the next upgrade.
+	// state of the node with regard to the next upgrade.
 	// +optional
 	State UpgradeState `json:"state,omitempty"`
 	// applied is the newest upgrade that is applied to the state on the node's volume.

@@ -35,25 +35,27 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	flags.SetOutput(stderr)
 	flags.SortFlags = false
 
-	flags.StringVar(&s.configFile, "config", "", "platform configuration file; without one every setting has its default")
+	flags.StringVar(&s.configFile, "config", "", "platform configuration file; every setting has its default if not set")
 	flags.StringVar(&m.Namespace, "namespace", ownNamespace(getenv),
 		"the operator's own namespace, for leader election and key reservations (default $POD_NAMESPACE)")
-	flags.StringSliceVar(&m.WatchNamespaces, "watch-namespace", nil, "namespace to work in, may be repeated; without one all are")
-	flags.IntVar(&m.Concurrency, "concurrency", manager.DefaultConcurrency, "how many objects of a kind are worked on at once")
+	flags.StringSliceVar(&m.WatchNamespaces, "watch-namespace", nil, "namespace to watch, may be repeated; all namespaces if not set")
+	flags.IntVar(&m.Concurrency, "concurrency", manager.DefaultConcurrency, "how many objects of a kind are reconciled at once")
 	flags.StringVar(&m.MetricsAddress, "metrics-bind-address", manager.DefaultMetricsAddress, "address of the metrics endpoint; 0 for none")
 	flags.BoolVar(&m.InsecureMetrics, "insecure-metrics", false, "serve metrics over plain HTTP, without authentication")
 	flags.StringVar(&m.MetricsCertDir, "metrics-cert-dir", "",
-		"folder with tls.crt and tls.key of the metrics endpoint; without one a certificate is made at start")
+		"directory with tls.crt and tls.key of the metrics endpoint; a self-signed certificate is generated if not set")
 	flags.StringVar(&m.ProbeAddress, "health-probe-bind-address", manager.DefaultProbeAddress, "address of /healthz and /readyz; 0 for none")
-	flags.BoolVar(&m.LeaderElection, "leader-elect", true, "let one of several replicas work")
-	flags.DurationVar(&m.ShutdownTimeout, "shutdown-timeout", manager.DefaultShutdownTimeout, "how long reconciles may take to end after a signal")
+	flags.BoolVar(&m.LeaderElection, "leader-elect", true, "elect a leader among several replicas; only the leader reconciles")
+	flags.DurationVar(&m.ShutdownTimeout, "shutdown-timeout", manager.DefaultShutdownTimeout, "how long to wait for running reconciles after a termination signal")
 	flags.StringVar(&m.SidecarTokenFile, "sidecar-token-file", manager.DefaultTokenFile,
 		"projected service-account token of audience sei-sidecar: names the account that tokens for sidecars are asked for; "+
 			"empty to show none, which sidecars refuse")
 	flags.BoolVar(&m.AllowSharedAudience, "allow-shared-sidecar-audience", true,
-		"call sidecars of older pods, which all accept one token; without it their nodes wait until their pods are replaced")
+		"call sidecars of older pods, which all accept the same token; if false, their nodes wait until the pods are replaced")
+	flags.BoolVar(&m.AllowPlaintext, "allow-plaintext-sidecars", true,
+		"call sidecars of older pods, which speak plain HTTP; if false, their nodes wait until the pods are replaced")
 	flags.StringSliceVar(&m.SidecarSubjects, "sidecar-subject", nil,
-		"further token subject that sidecars shall accept, for example system:serviceaccount:ops:oncall")
+		"additional token subject that sidecars accept, for example system:serviceaccount:ops:oncall")
 	flags.BoolVar(&m.EC2, "ec2-peers", false,
 		"let peer sources of type ec2Tags ask AWS, for what peers.ec2 of the platform configuration allows")
 	flags.Float32Var(&s.qps, "kube-api-qps", -1,
@@ -62,13 +64,13 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	flags.StringVar(&s.logLevel, "log-level", "info", "error, info or debug")
 	flags.StringVar(&s.logFormat, "log-format", "json", "json or text")
 	flags.BoolVar(&s.showVersion, "version", false, "print the version and exit")
-	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file; without one the environment variable KUBECONFIG or the pod's own account is used")
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file; the environment variable KUBECONFIG or the pod's service account if not set")
 
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("reading the flags: %w", err)
 	}
 	if flags.NArg() > 0 {
-		return nil, fmt.Errorf("reading the flags: %q is no flag; only flags are understood", flags.Arg(0))
+		return nil, fmt.Errorf("reading the flags: %q is not a flag; arguments are not accepted", flags.Arg(0))
 	}
 	if s.qps == 0 || (s.qps > 0 && s.burst < 1) {
 		return nil, errors.New("reading the flags: --kube-api-qps must not be 0, and with a limit --kube-api-burst must be at least 1")

@@ -19,7 +19,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/manager"
 )
 
-var update = flag.Bool("update", false, "write docs/manager-flags.md")
+var update = flag.Bool("update", false, "write docs/reference/manager-flags.md")
 
 func env(pairs ...string) func(string) string {
 	return func(name string) string {
@@ -39,7 +39,7 @@ func TestParse_NoFlags_IsSafeByDefault(t *testing.T) {
 	}
 	want := manager.Config{
 		Namespace: "ops", Concurrency: 10, MetricsAddress: ":8443", ProbeAddress: ":8081", LeaderElection: true,
-		ShutdownTimeout: 30 * time.Second, SidecarTokenFile: "/var/run/secrets/sei-sidecar/token", AllowSharedAudience: true,
+		ShutdownTimeout: 30 * time.Second, SidecarTokenFile: "/var/run/secrets/sei-sidecar/token", AllowSharedAudience: true, AllowPlaintext: true,
 	}
 	if diff := cmp.Diff(want, got.manager); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
@@ -52,13 +52,13 @@ func TestParse_NoFlags_IsSafeByDefault(t *testing.T) {
 func TestParse_Nonsense_IsRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"--no-such-flag":                       "unknown flag: --no-such-flag",
-		"start":                                `"start" is no flag`,
+		"start":                                `"start" is not a flag`,
 		"--concurrency=many":                   "--concurrency",
 		"--kube-api-qps=0":                     "--kube-api-qps",
 		"--kube-api-qps=5 --kube-api-burst=0":  "--kube-api-burst",
 		"--shutdown-timeout=30":                "--shutdown-timeout",
 		"--leader-elect=perhaps":               "--leader-elect",
-		"--metrics-bind-address=:1 unexpected": `"unexpected" is no flag`,
+		"--metrics-bind-address=:1 unexpected": `"unexpected" is not a flag`,
 	} {
 		if _, err := parse(strings.Fields(args), env(), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", args, err, want)
@@ -159,7 +159,7 @@ func TestLogger_Debug_ShowsDetails(t *testing.T) {
 }
 
 func TestDocs_ListTheFlags(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "manager-flags.md")
+	path := filepath.Join("..", "..", "docs", "reference", "manager-flags.md")
 	want := page(t)
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -171,7 +171,7 @@ func TestDocs_ListTheFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(have)); diff != "" {
-		t.Errorf("docs/manager-flags.md is out of date; run: go test ./cmd/manager -run Docs -update\n(-want +got):\n%s", diff)
+		t.Errorf("docs/reference/manager-flags.md is out of date; run: go test ./cmd/manager -run Docs -update\n(-want +got):\n%s", diff)
 	}
 }
 
@@ -196,7 +196,7 @@ A mistake in a flag or in the configuration ends the process at once, with a mes
 Logs are one JSON object per line with the keys `+"`ts`, `level`, `logger`, `msg`"+` and, for errors, `+"`error`"+`; lines about an object carry `+"`namespace` and `name`"+`,
 lines about an [event](events.md) its reason under `+"`event`"+`. There is one line per transition; `+"`--log-level=debug`"+` adds every call of a task.
 
-The standard `+"`OTEL_`"+` variables make the operator export [traces](operations.md#traces).
+The standard `+"`OTEL_`"+` variables make the operator export [traces](../how-to/traces.md).
 `, flags)
 	return b.String()
 }

@@ -21,7 +21,7 @@ func ForDeployment(before, after *seiv1.SeiNodeDeployment, changes string) []Eve
 	for _, t := range conditions.Transitions(before.Status.Conditions, after.Status.Conditions) {
 		switch {
 		case t.Became(seiv1.ConditionPaused, metav1.ConditionTrue, ""):
-			list = append(list, New(Paused, "the fleet is paused: its nodes run on, and nothing is created, changed or removed"))
+			list = append(list, New(Paused, "the fleet is paused: its nodes keep running, and nothing is created, changed or removed"))
 		case t.Became(seiv1.ConditionPaused, metav1.ConditionFalse, "") && t.Was(metav1.ConditionTrue):
 			list = append(list, New(Resumed, "the fleet is no longer paused"))
 		case t.Became(seiv1.ConditionRolloutStalled, metav1.ConditionTrue, ""):
@@ -45,7 +45,7 @@ func rolloutEvents(was, is *seiv1.SeiNodeDeploymentStatus, changes string) []Eve
 	case before == nil && after == nil:
 		return nil
 	case after != nil && after.Upgrade != nil && (before == nil || before.Upgrade == nil || before.Upgrade.Name != after.Upgrade.Name):
-		return []Event{New(ChainUpgradeStarted, "the fleet takes chain upgrade %s: %s", after.Upgrade.Name, conditionMessage(is, seiv1.ConditionRolloutInProgress))}
+		return []Event{New(ChainUpgradeStarted, "the fleet starts chain upgrade %s: %s", after.Upgrade.Name, conditionMessage(is, seiv1.ConditionRolloutInProgress))}
 	case before == nil:
 		return []Event{New(RolloutStarted, "rolling out %s to %d nodes, target %s", orSomething(changes), after.Total, after.TargetHash)}
 	case after == nil:

@@ -112,7 +112,7 @@ func conditionEvent(t conditions.Transition, before, after *seiv1.SeiNode) (Even
 func pausedEvent(t conditions.Transition) (Event, bool) {
 	switch {
 	case t.To.Status == metav1.ConditionTrue:
-		return New(Paused, "the node is paused: its pod is stopped and plans stand still"), true
+		return New(Paused, "the node is paused: its pod is stopped and plans are suspended"), true
 	case t.Was(metav1.ConditionTrue):
 		return New(Resumed, "the node is no longer paused"), true
 	}

@@ -65,6 +65,7 @@ const (
 	NotInGenesis        Reason = "NotInGenesis"
 
 	DisruptionBudgetRefused Reason = "DisruptionBudgetRefused"
+	HistoryNotKept          Reason = "HistoryNotKept"
 )
 
 // Reasons of events on SeiNodeTasks.
@@ -99,7 +100,7 @@ func Catalogue() []Entry {
 	return []Entry{
 		{PhaseChanged, normal, "ChangePhase", "", "The node went from one phase to another; the note names both. " +
 			"That a new node leaves Pending for Initializing is not announced."},
-		{Paused, normal, "Pause", "", "`spec.paused` was set. A node's pod is stopped and its plans stand still; a fleet is frozen and its pods run on."},
+		{Paused, normal, "Pause", "", "`spec.paused` was set. A node's pod is stopped and its plans are suspended; a fleet is frozen and its pods run on."},
 		{Resumed, normal, "Resume", "", "`spec.paused` was unset."},
 		{UpdateStarted, normal, "Update", "Pod", "The pod is about to be replaced; the note says why."},
 		{UpdateComplete, normal, "FinishUpdate", "Pod", "The replaced pod runs what the spec asks for."},
@@ -117,7 +118,7 @@ func Catalogue() []Entry {
 		{KeyInvalid, warning, "RefuseKey", "Secret", "A Secret does not hold what it should; the note names the Secret and the data key."},
 		{KeyInUse, warning, "ReserveKey", "Secret", "The consensus key is reserved for another node. " +
 			"Starting this one could sign twice, so it waits; the note names the holder."},
-		{StatefulSetRecreated, warning, "CreateStatefulSet", "StatefulSet", "The node's StatefulSet had been deleted and was made again."},
+		{StatefulSetRecreated, warning, "CreateStatefulSet", "StatefulSet", "The node's StatefulSet had been deleted and was recreated."},
 		{StatefulSetNotOurs, warning, "AdoptStatefulSet", "StatefulSet", "A StatefulSet of the node's name belongs to someone else. Rename or delete it."},
 		{ImpostorDeleted, warning, "DeleteStatefulSet", "StatefulSet",
 			"Someone had replaced the node's StatefulSet by another of the same name; that one was deleted."},
@@ -152,9 +153,9 @@ func Catalogue() []Entry {
 			"No node has completed in `progressDeadlineSeconds`; the note names the node and its condition."},
 		{RolloutFailed, warning, "HaltRollout", "", "A node failed with the template, so that no other node that is in sync is changed; " +
 			"the note names the node and why. " +
-			"Correcting the template, or going back to the old one, goes on."},
+			"The rollout resumes when the template is corrected or rolled back."},
 		{NodeRemoved, normal, "RemoveNode", "SeiNode", "A node was removed because the fleet was scaled down."},
-		{NodeRecreated, warning, "RecreateNode", "SeiNode", "A fleet's node had been deleted and was made again."},
+		{NodeRecreated, warning, "RecreateNode", "SeiNode", "A fleet's node had been deleted and was recreated."},
 		{NodeRestored, warning, "RestoreNode", "SeiNode", "A fleet's node had been edited by hand; its spec was put back. Change the fleet's template instead."},
 		{NodeNotOurs, warning, "AdoptNode", "", "A SeiNode under one of the fleet's names belongs to someone else; the note says what to do."},
 		{NodeRefused, warning, "ApplyNode", "", "The API server refuses a node as the template describes it; the note says why."},
@@ -167,6 +168,8 @@ func Catalogue() []Entry {
 			"the one it replaces is lost. The note names both."},
 		{DisruptionBudgetRefused, warning, "LimitDisruptions", "",
 			"The fleet has no PodDisruptionBudget: the API server refuses it, or one of its name belongs to someone else. The fleet goes on; the note says why."},
+		{HistoryNotKept, warning, "KeepTemplate", "",
+			"A template of the fleet could not be written to its history, or not be removed from it. The fleet goes on; the note says why."},
 		{NodesRetained, normal, "RetainNodes", "", "The fleet was deleted with `deletionPolicy: Retain`; its nodes run on."},
 		{TaskStarted, normal, "StartTask", "SeiNode or SeiNodeDeployment", "A SeiNodeTask begins: its target is in the required phase " +
 			"and no other task is before it. " +

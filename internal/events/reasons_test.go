@@ -19,7 +19,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/events"
 )
 
-var update = flag.Bool("update", false, "write docs/events.md")
+var update = flag.Bool("update", false, "write docs/reference/events.md")
 
 func TestCatalogue_HoldsEveryConstantOnce(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "reasons.go", nil, parser.SkipObjectResolution)
@@ -68,7 +68,7 @@ func TestCatalogue_HoldsEveryConstantOnce(t *testing.T) {
 }
 
 func TestDocs_ListTheCatalogue(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "events.md")
+	path := filepath.Join("..", "..", "docs", "reference", "events.md")
 	want := page(events.Catalogue())
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -80,7 +80,7 @@ func TestDocs_ListTheCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(have)); diff != "" {
-		t.Errorf("docs/events.md is out of date; run: go test ./internal/events -run Docs -update\n(-want +got):\n%s", diff)
+		t.Errorf("docs/reference/events.md is out of date; run: go test ./internal/events -run Docs -update\n(-want +got):\n%s", diff)
 	}
 }
 

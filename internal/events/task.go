@@ -23,9 +23,9 @@ func Target(task *seiv1.SeiNodeTask) runtime.Object {
 // begins says where a task begins.
 func begins(task *seiv1.SeiNodeTask) Event {
 	if nodes := task.Status.Nodes; nodes != nil {
-		return New(TaskStarted, "%s begins on %d nodes", task.Spec.Kind, nodes.Total)
+		return New(TaskStarted, "%s starts on %d nodes", task.Spec.Kind, nodes.Total)
 	}
-	return New(TaskStarted, "%s begins on SeiNode %s", task.Spec.Kind, task.Spec.Target.NodeRef.Name)
+	return New(TaskStarted, "%s starts on SeiNode %s", task.Spec.Kind, task.Spec.Target.NodeRef.Name)
 }
 
 // ForTask lists the events of a task that went from one state to the next. Both states are as

@@ -29,7 +29,7 @@ func TestForTask_ForSeveralNodes_NamesTheFleet(t *testing.T) {
 	running.Spec.Target = seiv1.TaskTarget{FleetRef: seiv1.FleetRef{Name: "rpc"}}
 	running.Status.Nodes = &seiv1.TaskNodes{Total: 3}
 	fleet := &corev1.ObjectReference{APIVersion: "sei.io/v1alpha1", Kind: "SeiNodeDeployment", Namespace: "ns", Name: "rpc"}
-	want := []events.Event{{Reason: events.TaskStarted, Note: "GovVote begins on 3 nodes", Related: fleet}}
+	want := []events.Event{{Reason: events.TaskStarted, Note: "GovVote starts on 3 nodes", Related: fleet}}
 	if diff := cmp.Diff(want, events.ForTask(pending, running)); diff != "" {
 		t.Error(diff)
 	}
@@ -47,7 +47,7 @@ func TestForTask_EachPhaseIsToldOnceAndNamesTheNode(t *testing.T) {
 	}{
 		"new":         {"", seiv1.NodeTaskPending, nil},
 		"goes on":     {seiv1.NodeTaskRunning, seiv1.NodeTaskRunning, nil},
-		"begins":      {seiv1.NodeTaskPending, seiv1.NodeTaskRunning, []events.Event{{Reason: events.TaskStarted, Note: "GovVote begins on SeiNode n", Related: node}}},
+		"begins":      {seiv1.NodeTaskPending, seiv1.NodeTaskRunning, []events.Event{{Reason: events.TaskStarted, Note: "GovVote starts on SeiNode n", Related: node}}},
 		"is complete": {seiv1.NodeTaskRunning, seiv1.NodeTaskComplete, []events.Event{{Reason: events.TaskComplete, Note: "done", Related: node}}},
 		"has failed":  {seiv1.NodeTaskPending, seiv1.NodeTaskFailed, []events.Event{{Reason: events.TaskFailed, Note: "code=5", Related: node}}},
 	} {

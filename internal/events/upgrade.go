@@ -16,7 +16,7 @@ func upgradeEvents(before, after *seiv1.SeiNode) []Event {
 	case newlyApplied:
 		add(New(UpgradeApplied, "upgrade %s is applied; the node runs %s", is.Applied.Name, is.Image))
 	case was.Scheduled != nil && is.Scheduled == nil:
-		add(New(UpgradeCancelled, "upgrade %s is not scheduled any more", was.Scheduled.Name))
+		add(New(UpgradeCancelled, "upgrade %s is no longer scheduled", was.Scheduled.Name))
 	}
 	if s := is.Scheduled; s != nil {
 		changed := was.Scheduled == nil || was.Scheduled.Name != s.Name || was.Scheduled.Height != s.Height

@@ -107,7 +107,7 @@ func DecideCeremony(snd *v1alpha1.SeiNodeDeployment, seen CeremonyFacts, now tim
 		return Ceremony{State: CeremonyDone, Found: own}
 	}
 	if err := CheckGenesis(snd.Spec.Genesis); err != nil {
-		return Ceremony{State: CeremonyBlocked, Message: err.Error() + ". The genesis of a fleet cannot change: delete the fleet and make it anew"}
+		return Ceremony{State: CeremonyBlocked, Message: err.Error() + ". The genesis of a fleet cannot change: delete and recreate the fleet"}
 	}
 	return again(snd, ReasonGenesisCeremony, now)
 }

@@ -30,9 +30,18 @@ func TestCheckGenesis_NamesTheFieldAndTheMistake(t *testing.T) {
 		"stake too high":   {func(g *v1alpha1.GenesisCeremony) { g.StakingAmount = "101usei" }, "accountBalance is below the stakingAmount of 101usei"},
 		"stake elsewhere":  {func(g *v1alpha1.GenesisCeremony) { g.StakingAmount = "1uatom" }, "accountBalance is below the stakingAmount of 1uatom"},
 		"no stake":         {func(g *v1alpha1.GenesisCeremony) { g.StakingAmount = "0usei" }, `stakingAmount: "0usei" is not more than zero`},
-		"balance twice":    {func(g *v1alpha1.GenesisCeremony) { g.AccountBalance = "100usei,1usei" }, "accountBalance: usei is there twice"},
+		"balance twice":    {func(g *v1alpha1.GenesisCeremony) { g.AccountBalance = "100usei,1usei" }, "accountBalance: usei appears twice"},
 		"mistyped address": {func(g *v1alpha1.GenesisCeremony) { g.Accounts[1].Address = anotherOne }, "accounts[1].address: the checksum of"},
-		"other chain":      {func(g *v1alpha1.GenesisCeremony) { g.Accounts[0].Address = "cosmos1qqq" }, "accounts[0].address: \"cosmos1qqq\" does not begin with sei1"},
+		"other checksum": {func(g *v1alpha1.GenesisCeremony) {
+			g.Accounts[0].Address = "sei1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqtnp9y7" // bech32m
+		}, "accounts[0].address: the checksum of"},
+		"too short": {func(g *v1alpha1.GenesisCeremony) {
+			g.Accounts[0].Address = "sei1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqgqm497" // 19 bytes
+		}, "is not an address: those are of 20 or 32 bytes"},
+		"wrong character": {func(g *v1alpha1.GenesisCeremony) {
+			g.Accounts[0].Address = "sei1bqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq703fpu"
+		}, "holds the character 'b', which addresses do not have"},
+		"other chain": {func(g *v1alpha1.GenesisCeremony) { g.Accounts[0].Address = "cosmos1qqq" }, "accounts[0].address: \"cosmos1qqq\" does not begin with sei1"},
 		"vesting too much": {func(g *v1alpha1.GenesisCeremony) {
 			g.Accounts[0].Vesting = &v1alpha1.GenesisVesting{Amount: "6usei", EndTime: 1}
 		}, "accounts[0].vesting.amount: 6usei is more than the balance"},

@@ -142,11 +142,14 @@ func (c Child) Held(live *v1alpha1.SeiNode) (Child, error) {
 		return c, err
 	}
 	c.Annotations = maps.Clone(c.Annotations)
-	for _, rolled := range []string{rolledAnnotation, v1alpha1.AnnotationMinorUpgrade} {
-		delete(c.Annotations, rolled)
-		if value, there := live.Annotations[rolled]; there {
-			c.Annotations[rolled] = value
-		}
+	delete(c.Annotations, rolledAnnotation)
+	if value, there := live.Annotations[rolledAnnotation]; there {
+		c.Annotations[rolledAnnotation] = value
+	}
+	// A permission is given in turn, and withdrawn at once: a plan of the same name that comes later
+	// would find it, and take the node down whatever else is down then.
+	if c.Annotations[v1alpha1.AnnotationMinorUpgrade] != live.Annotations[v1alpha1.AnnotationMinorUpgrade] {
+		delete(c.Annotations, v1alpha1.AnnotationMinorUpgrade)
 	}
 	return c, nil
 }

@@ -28,7 +28,7 @@ func (s *report) deriveConditions() {
 
 func (s *report) paused(set conditions.Setter) {
 	if s.snd.Spec.Paused {
-		set.True(v1alpha1.ConditionPaused, v1alpha1.ReasonPaused, "spec.paused is set: nodes run on, and nothing is created, changed or removed")
+		set.True(v1alpha1.ConditionPaused, v1alpha1.ReasonPaused, "spec.paused is set: nodes keep running, and nothing is created, changed or removed")
 		return
 	}
 	set.False(v1alpha1.ConditionPaused, v1alpha1.ReasonNotPaused, "")

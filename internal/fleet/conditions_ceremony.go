@@ -35,7 +35,7 @@ func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
 	case t.Message != "":
 		message += ": " + t.Message
 	case t.Error != "":
-		message += fmt.Sprintf(": attempt %d follows: %s", t.Attempt, t.Error)
+		message += fmt.Sprintf(": retrying (attempt %d): %s", t.Attempt, t.Error)
 	default:
 		return v1alpha1.ReasonPlanRunning, message
 	}
@@ -66,7 +66,7 @@ func (s *report) ceremonyComplete(set conditions.Setter) {
 		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, s.ceremony.Message)
 	case planFailed(status):
 		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, failureWords(status.LastPlan)+
-			". It is tried again in a few minutes, or at once with a new value of the annotation "+v1alpha1.AnnotationRetry)
+			". It is retried in a few minutes; to retry now, change the annotation "+v1alpha1.AnnotationRetry)
 	case p != nil:
 		_, message := planWords(p)
 		set.False(conditionType, v1alpha1.ReasonCeremonyInProgress, message)

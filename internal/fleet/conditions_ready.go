@@ -33,7 +33,7 @@ func (s *report) unseen(set conditions.Setter) {
 	case ready == nil && s.err != nil:
 		set.Unknown(v1alpha1.ConditionReady, v1alpha1.ReasonNodesNotReady, s.err.Error())
 	case ready != nil && ready.Status == metav1.ConditionTrue && s.snd.Status.ObservedGeneration != s.snd.Generation:
-		set.False(v1alpha1.ConditionReady, v1alpha1.ReasonOutOfDate, "the newest spec has not been looked at yet")
+		set.False(v1alpha1.ConditionReady, v1alpha1.ReasonOutOfDate, "the latest spec has not been reconciled yet")
 	}
 }
 
@@ -42,9 +42,9 @@ func (s *report) ready() answer {
 	nodes := s.allInSync()
 	switch {
 	case s.err != nil && s.snd.Status.ObservedGeneration != s.snd.Generation:
-		return answer{false, v1alpha1.ReasonOutOfDate, "not all that the newest spec asks for could be done: " + s.err.Error()}
+		return answer{false, v1alpha1.ReasonOutOfDate, "the latest spec is not fully applied: " + s.err.Error()}
 	case s.frozen():
-		return answer{false, v1alpha1.ReasonPaused, "spec.paused holds back what the spec asks for"}
+		return answer{false, v1alpha1.ReasonPaused, "spec.paused is set: the latest spec is not applied"}
 	case !nodes.ok:
 		return nodes
 	case s.snd.Status.Rollout != nil:

@@ -77,7 +77,7 @@ func (s *report) rolloutFailed(set conditions.Setter) {
 		return
 	}
 	set.True(v1alpha1.ConditionRolloutFailed, v1alpha1.ReasonNodeFailed, fmt.Sprintf(
-		"%s failed with the template: %s. No other node that is in sync is changed: correct the template, or go back to the old one", failed.Name, failed.Failed))
+		"%s failed with the template: %s. No other node that is in sync is updated: correct the template, or roll it back", failed.Name, failed.Failed))
 }
 
 // resizePending names the nodes whose volumes cannot grow. Nothing waits for them.

@@ -53,7 +53,7 @@ func GenesisProblem(snd *v1alpha1.SeiNodeDeployment, live *corev1.ConfigMap, has
 	case hash != "":
 		return ""
 	case live.Labels[v1alpha1.LabelGenesis] != snd.Spec.Genesis.ChainID:
-		return fmt.Sprintf("ConfigMap %s is there already and holds no genesis of chain %s: delete or rename it", live.Name, snd.Spec.Genesis.ChainID)
+		return fmt.Sprintf("ConfigMap %s already exists and holds no genesis of chain %s: delete or rename it", live.Name, snd.Spec.Genesis.ChainID)
 	case noted == "":
 		return fmt.Sprintf("ConfigMap %s has no annotation %s: delete it", live.Name, v1alpha1.AnnotationGenesisHash)
 	case live.Annotations[v1alpha1.AnnotationGenesisInBucket] != "":
@@ -112,5 +112,5 @@ func NotInGenesis(node *v1alpha1.SeiNode, validators []string) string {
 		return ""
 	}
 	return fmt.Sprintf("its consensus key %s is not in the genesis of %s: its keys are new, and the validator it replaces was lost with its volume. "+
-		"Restore that volume, or make the new key a validator by a transaction", address, node.Spec.ChainID)
+		"Restore that volume, or register the new key with a create-validator transaction", address, node.Spec.ChainID)
 }

@@ -41,7 +41,7 @@ func reportedFailure(live *v1alpha1.SeiNode) string {
 		return said(ready)
 	case triesAgain(status):
 		last := status.LastPlan
-		return fmt.Sprintf("%s failed at task %s and is tried again: %s", last.Reason, last.FailedTask, last.Error)
+		return fmt.Sprintf("%s failed at task %s and is retried: %s", last.Reason, last.FailedTask, last.Error)
 	case ready != nil && ready.Status == metav1.ConditionFalse && node.IsFailure(ready.Reason):
 		return said(ready)
 	default:
@@ -49,7 +49,7 @@ func reportedFailure(live *v1alpha1.SeiNode) string {
 	}
 }
 
-// triesAgain reports whether a plan is under way to what the plan before has failed to reach.
+// triesAgain reports whether a plan is under way to what the plan before did not reach.
 func triesAgain(status *v1alpha1.SeiNodeStatus) bool {
 	now, last := status.Plan, status.LastPlan
 	return now != nil && now.Target != nil && last != nil && last.Outcome == v1alpha1.OutcomeFailed && last.Target != nil &&

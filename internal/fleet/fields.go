@@ -25,18 +25,23 @@ func (c Class) Rolled() bool { return c == Config || c == Restart }
 // data volume is listed by its parts, everything else as a whole: a part that needs
 // more than the rest of its field decides for the field.
 var Fields = map[string]Class{
-	"chainId":         Immutable,
-	"image":           Restart,
-	"upgrades":        Live, // an entry alone restarts nothing; see upgrades.go for the one in force
-	"peers":           Config,
-	"overrides":       Config,
-	"sidecar":         Restart,
-	"podLabels":       Restart,
-	"externalAddress": Config,
-	"p2pHostPort":     Restart,
-	"paused":          Live,
-	"resources":       Restart,
-	"scheduling":      Restart,
+	"chainId":           Immutable,
+	"image":             Restart,
+	"upgrades":          Live, // an entry alone restarts nothing; see upgrades.go for the one in force
+	"peers":             Config,
+	"overrides":         Config,
+	"sidecar":           Restart,
+	"podLabels":         Restart,
+	"podAnnotations":    Restart,
+	"imagePullSecrets":  Restart,
+	"extraEnv":          Restart,
+	"extraVolumes":      Restart,
+	"extraVolumeMounts": Restart,
+	"externalAddress":   Config,
+	"p2pHostPort":       Restart,
+	"paused":            Live,
+	"resources":         Restart,
+	"scheduling":        Restart,
 
 	"dataVolume.import":           Immutable,
 	"dataVolume.size":             Live,

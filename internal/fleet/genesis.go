@@ -77,7 +77,7 @@ func parseCoins(text string) (coins, error) {
 			return nil, fmt.Errorf("%q is not more than zero", part)
 		}
 		if _, twice := found[match[2]]; twice {
-			return nil, fmt.Errorf("%s is there twice", match[2])
+			return nil, fmt.Errorf("%s appears twice", match[2])
 		}
 		found[match[2]] = amount
 	}

@@ -36,7 +36,7 @@ func (n Networking) Ready(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config)
 	case len(n.Problems) > 0:
 		return false, v1alpha1.ReasonNetworkingFailed, strings.Join(n.Problems, "; ")
 	case net == nil:
-		return false, v1alpha1.ReasonNetworkingDisabled, "spec.networking is not set: the fleet is reached inside the cluster only"
+		return false, v1alpha1.ReasonNetworkingDisabled, "spec.networking is not set: the fleet is reachable only inside the cluster"
 	case len(n.Taken) > 0:
 		return false, v1alpha1.ReasonHostTaken, strings.Join(n.Taken, "; ")
 	}
@@ -53,7 +53,7 @@ func (n Networking) Ready(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config)
 		return false, v1alpha1.ReasonNoEffectiveRoutes, noRoutes
 	case !n.RoutesServed:
 		return false, v1alpha1.ReasonCRDNotInstalled,
-			"the cluster does not serve HTTPRoutes of gateway.networking.k8s.io/v1: install the Gateway API, and the routes follow"
+			"the cluster does not serve HTTPRoutes of gateway.networking.k8s.io/v1: install the Gateway API CRDs"
 	}
 	ready, reason, message = Attached(snd, cfg, n.Routes)
 	if ready && net.TCPEnabled() {

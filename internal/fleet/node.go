@@ -94,7 +94,7 @@ type look struct {
 func observe(target Child, live *v1alpha1.SeiNode, l look) Node {
 	n := Node{Name: target.Name, Ordinal: target.Ordinal, Current: l.current, Held: target.Ordinal < l.partition && !l.current}
 	if live == nil || live.DeletionTimestamp != nil {
-		n.Why = "it is being made"
+		n.Why = "it is being created"
 		n.Current, n.Held = true, false // it is made from the template
 		return n
 	}
@@ -184,13 +184,13 @@ func why(n Node, live *v1alpha1.SeiNode) string {
 	case n.Held && n.Ready:
 		return "updateStrategy.inPlace.partition holds it back"
 	case !n.Current && n.Available():
-		return "it waits for its turn"
+		return "it is waiting for its turn"
 	case problem != nil:
 		return fmt.Sprintf("SpecValid is False: %s", problem.Message)
 	case n.Failed != "":
 		return n.Failed
 	case ready == nil:
-		return "it was not looked at yet"
+		return "it has not been observed yet"
 	case ready.Status == metav1.ConditionTrue && n.InForce && n.Soak > 0:
 		return "it has been Ready for less than minReadySeconds"
 	case ready.Status == metav1.ConditionTrue:

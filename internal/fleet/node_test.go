@@ -42,7 +42,7 @@ func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 		why                         string
 	}{
 		"in sync":         {func(*v1alpha1.SeiNode) {}, true, true, true, "it is being updated"},
-		"old image":       {func(n *v1alpha1.SeiNode) { n.Spec.Image, n.Status.CurrentImage = "seid:0", "seid:0" }, false, true, true, "waits for its turn"},
+		"old image":       {func(n *v1alpha1.SeiNode) { n.Spec.Image, n.Status.CurrentImage = "seid:0", "seid:0" }, false, true, true, "is waiting for its turn"},
 		"not seen yet":    {func(n *v1alpha1.SeiNode) { n.Generation = 2 }, true, false, false, "it is being updated"},
 		"plan":            {func(n *v1alpha1.SeiNode) { n.Status.Plan = &v1alpha1.TaskPlan{} }, true, false, false, "it is being updated"},
 		"rewritten image": {func(n *v1alpha1.SeiNode) { n.Status.CurrentImage = "mirror/seid:a" }, true, true, true, "it is being updated"},
@@ -54,7 +54,7 @@ func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 		"initializing":    {func(n *v1alpha1.SeiNode) { n.Status.Phase = v1alpha1.NodeInitializing }, true, false, false, ""},
 		"restart to come": {func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationRestart] = "2" }, true, false, false, ""},
 		"restarted":       {func(n *v1alpha1.SeiNode) { n.Annotations[v1alpha1.AnnotationRestart] = "1" }, true, true, true, ""},
-		"going":           {func(n *v1alpha1.SeiNode) { n.DeletionTimestamp = &now }, true, false, false, "it is being made"},
+		"going":           {func(n *v1alpha1.SeiNode) { n.DeletionTimestamp = &now }, true, false, false, "it is being created"},
 		"invalid": {func(n *v1alpha1.SeiNode) {
 			condition(n, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, "Invalid")
 		}, true, false, false, "SpecValid is False"},
@@ -124,13 +124,14 @@ func TestObserve_FailedNode_SaysWhy(t *testing.T) {
 		}, "SpecValid is False: ConfigRefused"},
 		"crash-looping":              {func(n *v1alpha1.SeiNode) { readyFalse(n, v1alpha1.ReasonPodCrashLooping) }, "Ready is False: PodCrashLooping"},
 		"an image that is not there": {func(n *v1alpha1.SeiNode) { readyFalse(n, v1alpha1.ReasonImagePullFailed) }, "Ready is False: ImagePullFailed"},
+		"a Secret that is not there": {func(n *v1alpha1.SeiNode) { readyFalse(n, v1alpha1.ReasonContainerConfigFailed) }, "Ready is False: ContainerConfigFailed"},
 		"bring-up failed": {func(n *v1alpha1.SeiNode) {
 			n.Status.Phase = v1alpha1.NodeFailed
 			readyFalse(n, v1alpha1.ReasonInitFailed)
 		}, "InitFailed"},
 		"tried again": {func(n *v1alpha1.SeiNode) {
 			n.Status.LastPlan, n.Status.Plan = failed, &v1alpha1.TaskPlan{Target: target("c")}
-		}, "failed at task config-validate and is tried again: no"},
+		}, "failed at task config-validate and is retried: no"},
 		"another configuration": {func(n *v1alpha1.SeiNode) {
 			n.Status.LastPlan, n.Status.Plan = failed, &v1alpha1.TaskPlan{Target: target("d")}
 		}, ""},

@@ -49,6 +49,17 @@ type Observation struct {
 	Now      time.Time
 }
 
+// Nodes are the nodes that the fleet has, those among them that it is about to remove.
+func (o *Observation) Nodes() []*v1alpha1.SeiNode {
+	var nodes []*v1alpha1.SeiNode
+	for i := range o.Members {
+		if live := o.Members[i].own(); live != nil {
+			nodes = append(nodes, live)
+		}
+	}
+	return append(nodes, o.Surplus...)
+}
+
 // Result is what acting on a decision came to.
 type Result struct {
 	// Members are the nodes as the pass left them.

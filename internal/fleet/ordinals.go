@@ -25,9 +25,11 @@ func Ordinals(snd *v1alpha1.SeiNodeDeployment) []int {
 // ChooseOrdinals decides which nodes the fleet shall have, as it is kept in status: nothing when
 // they are the first ones. An ordinal is a node's identity, so the others keep theirs when one
 // goes: of too many, those that are marked go first and then the highest; of too few, the lowest
-// that are free are added. The nodes matter to a fleet whose status says nothing.
+// that are free are added. The nodes matter to a fleet whose status says nothing. One that is being
+// deleted holds its place against those that stay, but not against a lower one that is free: it is
+// made anew in any case.
 func ChooseOrdinals(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) []int32 {
-	chosen, marked := slices.Clone(snd.Status.Ordinals), map[int32]bool{}
+	chosen, marked, leaving := slices.Clone(snd.Status.Ordinals), map[int32]bool{}, map[int32]bool{}
 	for _, node := range counted(snd, nodes) {
 		ordinal, ok := ordinalOf(node)
 		if !ok {
@@ -35,7 +37,7 @@ func ChooseOrdinals(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) 
 		}
 		marked[ordinal] = removedFirst(node)
 		if len(snd.Status.Ordinals) == 0 {
-			chosen = append(chosen, ordinal)
+			chosen, leaving[ordinal] = append(chosen, ordinal), node.DeletionTimestamp != nil
 		}
 	}
 	replicas := int(snd.Spec.Replicas)
@@ -45,7 +47,7 @@ func ChooseOrdinals(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) 
 		}
 		return int(a - b)
 	})
-	chosen = chosen[:min(len(chosen), replicas)]
+	chosen = slices.DeleteFunc(chosen[:min(len(chosen), replicas)], func(ordinal int32) bool { return leaving[ordinal] })
 	for ordinal := int32(0); len(chosen) < replicas; ordinal++ {
 		if !slices.Contains(chosen, ordinal) {
 			chosen = append(chosen, ordinal)

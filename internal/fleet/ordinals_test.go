@@ -26,6 +26,15 @@ func owned(ordinals ...int) []*v1alpha1.SeiNode {
 	return list
 }
 
+// leaving are nodes of a fleet that are being deleted.
+func leaving(ordinals ...int) []*v1alpha1.SeiNode {
+	list := owned(ordinals...)
+	for _, node := range list {
+		node.DeletionTimestamp = new(metav1.Now())
+	}
+	return list
+}
+
 // leftBehind are nodes that an earlier fleet of the name has left behind.
 func leftBehind(ordinals ...int) []*v1alpha1.SeiNode {
 	list := owned(ordinals...)
@@ -68,6 +77,11 @@ func TestChooseOrdinals_OthersKeepTheirsWhenOneGoes(t *testing.T) {
 		"scaled down further":                    {2, []int32{0, 2, 3}, owned(0, 2, 3), []int{0, 2}},
 		"the status was lost":                    {3, nil, owned(0, 2, 3), []int{0, 2, 3}},
 		"the status was lost, and so was a node": {3, nil, owned(0, 3), []int{0, 1, 3}},
+		"scaled to one and up again":             {2, nil, slices.Concat(owned(0), leaving(1, 2)), []int{0, 1}},
+		"scaled up again, a lower one has gone":  {2, nil, slices.Concat(owned(0), leaving(2)), []int{0, 1}},
+		"scaled down, one deleted by hand":       {2, nil, slices.Concat(leaving(0), owned(1, 2)), []int{0, 1}},
+		"all are being deleted":                  {2, nil, leaving(1, 2), []int{0, 1}},
+		"decided before, one is being deleted":   {2, []int32{0, 2}, slices.Concat(owned(0), leaving(2)), []int{0, 2}},
 		"a new fleet, nodes left behind":         {2, nil, leftBehind(1, 3), []int{1, 3}},
 		"nodes of its own and left behind":       {2, nil, slices.Concat(owned(0), leftBehind(3)), []int{0, 1}},
 		"decided before, nodes left behind":      {2, []int32{0, 2}, leftBehind(3, 4), []int{0, 2}},
@@ -141,7 +155,7 @@ func TestSpecProblems_NameTheFieldAndTheWayOut(t *testing.T) {
 		want   string
 	}{
 		"nothing wrong":     {func(*v1alpha1.SeiNodeDeployment) {}, ""},
-		"partition":         {partitionOf(4), "spec.updateStrategy.inPlace.partition is 4, beyond the 3 replicas, so that no node takes over a change: set it to 3 or less"},
+		"partition":         {partitionOf(4), "spec.updateStrategy.inPlace.partition is 4, beyond the 3 replicas, so no node is updated: set it to 3 or less"},
 		"partition for all": {partitionOf(3), ""},
 		"settings":          {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Nodes = []v1alpha1.NodeSettings{{Ordinal: 2}} }, ""},
 		"settings of nobody": {func(s *v1alpha1.SeiNodeDeployment) {

@@ -58,7 +58,7 @@ func (o Outside) applied(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) 
 		return true, v1alpha1.ReasonP2PEndpointsApplied, "every node has an address for peer-to-peer traffic from outside the cluster"
 	}
 	return false, v1alpha1.ReasonP2PEndpointsPending,
-		fmt.Sprintf("%s of Service %s", missingFrom(cfg), strings.Join(missing, ", "))
+		fmt.Sprintf("Service %s: %s", strings.Join(missing, ", "), missingFrom(cfg))
 }
 
 // missingFrom is what nodes without an address wait for.
@@ -73,7 +73,8 @@ func missingFrom(cfg *platform.Config) string {
 	if cfg.P2P.LoadBalancerClass != "" {
 		class = "of class " + cfg.P2P.LoadBalancerClass
 	}
-	return fmt.Sprintf("no load balancer has an address; if it stays, look whether a controller runs for load balancers %s, and at the events", class)
+	return fmt.Sprintf("the load balancer has no address yet; if this persists, check the Service's events "+
+		"and that a controller for load balancers %s is running", class)
 }
 
 // p2pEndpoints lists the addresses that the nodes announce, and what they lead to.

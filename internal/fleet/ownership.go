@@ -123,7 +123,7 @@ func MayAdopt(snd *v1alpha1.SeiNodeDeployment, kind string, live metav1.Object) 
 	case owner != nil:
 		return fmt.Sprintf("%s %s is controlled by %s %s: delete or rename one of the two", kind, live.GetName(), owner.Kind, owner.Name)
 	case live.GetLabels()[v1alpha1.LabelDeployment] != snd.Name:
-		return fmt.Sprintf("%s %s is there already and belongs to no fleet: delete it, or let this fleet adopt it by the label %s=%s",
+		return fmt.Sprintf("%s %s already exists and belongs to no fleet: delete it, or let this fleet adopt it with the label %s=%s",
 			kind, live.GetName(), v1alpha1.LabelDeployment, snd.Name)
 	default:
 		return ""

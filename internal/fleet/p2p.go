@@ -58,7 +58,17 @@ func p2pService(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal i
 		WithSpec(p2pServiceSpec(cfg).
 			WithPublishNotReadyAddresses(true).
 			WithSelector(map[string]string{v1alpha1.LabelNode: ChildName(snd.Name, ordinal)}).
-			WithPorts(servicePort(seid.PortNameP2P, seid.PortP2P)))
+			WithPorts(p2pPort(snd, cfg, ordinal)))
+}
+
+// p2pPort has a node port where the fleet says which. What a node announces is the port that its
+// Service has, see WithNodePort: one that is taken is refused by the API server and never announced.
+func p2pPort(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) *corev1ac.ServicePortApplyConfiguration {
+	port := servicePort(seid.PortNameP2P, seid.PortP2P)
+	if first := snd.Spec.Networking.FirstNodePort(); first != 0 && cfg.P2P.Type == platform.P2PNodePort {
+		port.WithNodePort(first + int32(ordinal))
+	}
+	return port
 }
 
 func p2pServiceSpec(cfg *platform.Config) *corev1ac.ServiceSpecApplyConfiguration {

@@ -94,6 +94,24 @@ func TestP2PService_IsWhatThePlatformAsksFor(t *testing.T) {
 	}
 }
 
+func TestP2PService_FixedNodePort_CountsFromTheFirst(t *testing.T) {
+	for exposure, want := range map[string][]int32{
+		platform.P2PNodePort: {30100, 30107}, platform.P2PLoadBalancer: {0, 0}, platform.P2PHostPort: {0, 0},
+	} {
+		cfg, snd := publishing(), publishedFleet(8)
+		cfg.P2P.Type, snd.Spec.Networking.TCP.FirstNodePort = exposure, 30100
+		var got []int32
+		for _, s := range fleet.Services(snd, cfg, []int{0, 7}) {
+			if strings.HasSuffix(ptr.Deref(s.Name, ""), "-p2p") {
+				got = append(got, ptr.Deref(s.Spec.Ports[0].NodePort, 0))
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", exposure, diff)
+		}
+	}
+}
+
 func TestP2PAnnotations_OfThePlatform_WinOverThePreset(t *testing.T) {
 	const scheme = "service.beta.kubernetes.io/aws-load-balancer-scheme"
 	cfg := publishing()
@@ -163,12 +181,12 @@ func TestNetworkingReady_P2P_OnlyWithAnAddress(t *testing.T) {
 		want     string
 	}{
 		"no Service":         {platform.P2PLoadBalancer, fleet.Outside{}, false, "rpc-0-p2p, rpc-1-p2p"},
-		"one has none":       {platform.P2PLoadBalancer, fleet.Outside{Services: named(balanced(ip), balanced())}, false, "events of Service rpc-1-p2p"},
+		"one has none":       {platform.P2PLoadBalancer, fleet.Outside{Services: named(balanced(ip), balanced())}, false, "Service rpc-1-p2p: the load balancer has no address yet"},
 		"an empty ingress":   {platform.P2PLoadBalancer, fleet.Outside{Services: named(balanced(ip), balanced(corev1.LoadBalancerIngress{}))}, false, "rpc-1-p2p"},
 		"both have":          {platform.P2PLoadBalancer, fleet.Outside{Services: named(balanced(ip), balanced(name))}, true, "every node"},
-		"no node port":       {platform.P2PNodePort, fleet.Outside{Services: named(port(30000), port(0))}, false, "there is no node port of Service rpc-1-p2p"},
+		"no node port":       {platform.P2PNodePort, fleet.Outside{Services: named(port(30000), port(0))}, false, "Service rpc-1-p2p: there is no node port"},
 		"node ports":         {platform.P2PNodePort, fleet.Outside{Services: named(port(30000), port(30001))}, true, "every node"},
-		"not scheduled":      {platform.P2PHostPort, fleet.Outside{Services: named(port(0), port(0)), Machines: map[string]string{"rpc-0": "10.0.0.1"}}, false, "no machine runs the pod of Service rpc-1-p2p"},
+		"not scheduled":      {platform.P2PHostPort, fleet.Outside{Services: named(port(0), port(0)), Machines: map[string]string{"rpc-0": "10.0.0.1"}}, false, "Service rpc-1-p2p: no machine runs the pod"},
 		"both are scheduled": {platform.P2PHostPort, fleet.Outside{Services: named(port(0), port(0)), Machines: map[string]string{"rpc-0": "10.0.0.1", "rpc-1": "10.0.0.2"}}, true, "every node"},
 	}
 	for name, tc := range cases {

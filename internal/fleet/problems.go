@@ -15,7 +15,7 @@ func SpecProblems(snd *v1alpha1.SeiNodeDeployment) []string {
 	var problems []string
 	if partition := Partition(snd); partition > int(snd.Spec.Replicas) {
 		problems = append(problems, fmt.Sprintf(
-			"spec.updateStrategy.inPlace.partition is %d, beyond the %d replicas, so that no node takes over a change: set it to %[2]d or less",
+			"spec.updateStrategy.inPlace.partition is %d, beyond the %d replicas, so no node is updated: set it to %[2]d or less",
 			partition, snd.Spec.Replicas))
 	}
 	if shared := sharedAddress(snd); shared > 1 {

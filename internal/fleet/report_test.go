@@ -203,7 +203,7 @@ func TestReport_Conditions(t *testing.T) {
 			{v1alpha1.ConditionNodesReady, "False", v1alpha1.ReasonNodesNotReady, "2 of 3 nodes are in sync; rpc-1: Ready is False: NotInSync"},
 		}},
 		"one is being made": {func(s *scene) { drop(s, 2) }, []said{
-			{v1alpha1.ConditionNodesReady, "False", v1alpha1.ReasonNodesInitializing, "2 of 3 nodes are in sync; rpc-2: it is being made"},
+			{v1alpha1.ConditionNodesReady, "False", v1alpha1.ReasonNodesInitializing, "2 of 3 nodes are in sync; rpc-2: it is being created"},
 		}},
 		"one failed, one is being made": {func(s *scene) {
 			drop(s, 2)

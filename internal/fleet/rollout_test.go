@@ -243,7 +243,7 @@ func TestTrack_BeginsProgressesIsSupersededAndEnds(t *testing.T) {
 	if got := fleet.Track(r, "a", to("b"), nodes("hno"), at(9)); got == nil || got.Total != 2 || got.Updated != 1 {
 		t.Errorf("a partition holds one back: %+v", got)
 	}
-	if got := fleet.Track(r, "a", to("b"), nodes("npo"), at(9)); got == nil || !strings.Contains(got.WaitingOn, "rpc-2: why; rpc-1 is stopped and counts for maxUnavailable") {
+	if got := fleet.Track(r, "a", to("b"), nodes("npo"), at(9)); got == nil || !strings.Contains(got.WaitingOn, "rpc-2: why; rpc-1 is stopped and counts against maxUnavailable") {
 		t.Errorf("a stopped node takes the budget: %+v", got)
 	}
 	if got := fleet.Track(nil, "", to("a"), nodes("noo"), at(0)); got == nil || got.WaitingOn != "rpc-1: why" {

@@ -25,7 +25,7 @@ var protocols = []protocol{
 func NoRoutes(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) string {
 	switch {
 	case !serves(snd):
-		return fmt.Sprintf("a %s serves nothing that routes could lead to", snd.Spec.Template.Spec.Role())
+		return fmt.Sprintf("a %s serves nothing to route to", snd.Spec.Template.Spec.Role())
 	case cfg.Gateway.Name == "" || cfg.Gateway.Domain == "" && cfg.Gateway.PublicDomain == "":
 		return "the operator's configuration names no Gateway: set gateway.name, gateway.namespace and gateway.domain there"
 	}

@@ -59,9 +59,9 @@ func TestPartition_HoldsBackWhoIsBelowItAndBehind(t *testing.T) {
 		why       string
 	}{
 		"behind, below it":   {1, "seid:0", true, "updateStrategy.inPlace.partition holds it back"},
-		"behind, not below":  {0, "seid:0", false, "it waits for its turn"},
+		"behind, not below":  {0, "seid:0", false, "it is waiting for its turn"},
 		"current, below it":  {1, "seid:a", false, ""},
-		"to be made":         {1, "", false, "it is being made"},
+		"to be made":         {1, "", false, "it is being created"},
 		"current, not below": {0, "seid:a", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestWaitingOn_NodesThatAreHeld_AreNotWaitedFor(t *testing.T) {
 		t.Errorf("waiting on %q", got)
 	}
 	held.Ready = false
-	if got := fleet.WaitingOn([]fleet.Node{held, next}); got != "rpc-1: why; rpc-0 is down and counts for maxUnavailable" {
+	if got := fleet.WaitingOn([]fleet.Node{held, next}); got != "rpc-1: why; rpc-0 is down and counts against maxUnavailable" {
 		t.Errorf("waiting on %q", got)
 	}
 }

@@ -118,7 +118,7 @@ func behindWhom(nodes []Node, onItsWay bool) string {
 	}
 	for _, n := range byOrdinal(nodes) {
 		if !n.Ready && (n.Stopped || n.Held) {
-			return fmt.Sprintf("; %s is %s and counts for maxUnavailable", n.Name, map[bool]string{true: "stopped", false: "down"}[n.Stopped])
+			return fmt.Sprintf("; %s is %s and counts against maxUnavailable", n.Name, map[bool]string{true: "stopped", false: "down"}[n.Stopped])
 		}
 	}
 	return ""

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
 // AllowEarly has the members ask for the permission to take a minor upgrade that is scheduled before
@@ -93,10 +96,11 @@ func behindUpgrade(live *v1alpha1.SeiNode, upgrade string) bool {
 }
 
 // hasTaken reports whether a node that is not behind has taken an upgrade. One that is ready may not
-// have seen a minor upgrade yet; nodes whose sidecars do not tell of upgrades are taken by that alone.
-func hasTaken(u *v1alpha1.UpgradeStatus, upgrade *v1alpha1.ScheduledUpgrade, ready bool) bool {
+// have seen it yet. Of nodes whose sidecars do not tell of upgrades nothing else is known.
+func hasTaken(live *v1alpha1.SeiNode, upgrade *v1alpha1.ScheduledUpgrade) bool {
+	u := live.Status.Upgrade
 	if u == nil {
-		return ready
+		return IsReady(live) && !conditions.Is(live.Status.Conditions, v1alpha1.ConditionUpgradeScheduled, metav1.ConditionFalse, "")
 	}
 	applied := u.Applied
 	return u.Entry == upgrade.Name || applied != nil && (applied.Name == upgrade.Name || upgrade.Height != 0 && applied.Height >= upgrade.Height)
@@ -118,7 +122,7 @@ func upgradeProgress(upgrade *v1alpha1.ScheduledUpgrade, members []Member, nodes
 		switch {
 		case behind && u.State == v1alpha1.UpgradeHalted:
 			p.Halted++
-		case !behind && hasTaken(u, upgrade, nodes[i].Ready), behind && u.State == v1alpha1.UpgradeFailed:
+		case !behind && hasTaken(live, upgrade), behind && u.State == v1alpha1.UpgradeFailed:
 			p.Moved++
 			if nodes[i].Ready {
 				p.Producing++

@@ -115,6 +115,20 @@ func TestUpgrade_CountsHaltedMovedAndProducing(t *testing.T) {
 			},
 			want: "1 1 0 of 3", waits: "rpc-0",
 		},
+		"one has not seen the first one of its chain": {
+			states: [3]v1alpha1.UpgradeState{halted, moved},
+			change: func(s *scene) {
+				condition(s.live(2), v1alpha1.ConditionUpgradeScheduled, metav1.ConditionFalse, v1alpha1.ReasonNothingScheduled)
+			},
+			want: "1 1 0 of 3", waits: "rpc-0",
+		},
+		"the sidecar of one does not tell": {
+			states: [3]v1alpha1.UpgradeState{halted, moved},
+			change: func(s *scene) {
+				condition(s.live(2), v1alpha1.ConditionUpgradeScheduled, metav1.ConditionUnknown, v1alpha1.ReasonNotAsked)
+			},
+			want: "1 2 1 of 3", waits: "rpc-0",
+		},
 		"a partition holds one back": {
 			states: [3]v1alpha1.UpgradeState{halted, halted, halted},
 			change: func(s *scene) { s.partition(1); s.live(0).Spec.Overrides = map[string]string{"a": "b"} },
@@ -385,6 +399,56 @@ func TestUpgrade_NotMinorOrNotNamed_NoneMayTakeItEarly(t *testing.T) {
 			decision := s.allowed(t)
 			if len(decision.Moves) > 0 || s.members[0].Target.Annotations[v1alpha1.AnnotationMinorUpgrade] != "" {
 				t.Errorf("moves %v, permission %q", decision.Moves, s.members[0].Target.Annotations[v1alpha1.AnnotationMinorUpgrade])
+			}
+		})
+	}
+}
+
+// A node that was allowed to take a minor upgrade, and has not yet, is not allowed to any more when
+// the plan is gone, also while something else holds it back. Otherwise it would take the next plan of
+// that name out of turn.
+func TestUpgrade_Minor_PlanGone_ThePermissionIsWithdrawn(t *testing.T) {
+	cancelled := func(s *scene) {
+		for i := range s.members {
+			s.live(i).Status.Upgrade = &v1alpha1.UpgradeStatus{State: upToDate}
+		}
+	}
+	held := func(s *scene) {
+		s.partition(1)
+		s.live(0).Spec.Overrides = map[string]string{"a": "b"}
+	}
+	for name, c := range map[string]struct {
+		change func(*scene)
+		want   string
+	}{
+		"the plan is there":                        {func(*scene) {}, "v2"},
+		"the plan is there, the node is held back": {held, "v2"},
+		"cancelled":                             {cancelled, ""},
+		"cancelled while the node is held back": {func(s *scene) { cancelled(s); held(s) }, ""},
+		"it is a major one now": {func(s *scene) {
+			for i := range s.members {
+				s.upgrade(i, scheduled)
+			}
+			held(s)
+		}, ""},
+		"another one is planned while the node is held back": {func(s *scene) {
+			for i := range s.members {
+				s.live(i).Status.Upgrade.Scheduled.Name = "v3"
+			}
+			s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"}, v1alpha1.ChainUpgrade{Name: "v3", Image: "seid:c"})
+			held(s)
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"})
+			s.minor()
+			s.live(0).Annotations[v1alpha1.AnnotationMinorUpgrade] = "v2"
+			c.change(s)
+			decision := s.allowed(t)
+			child, err := decision.Want(0, &s.members[0])
+			if got := child.Annotations[v1alpha1.AnnotationMinorUpgrade]; err != nil || got != c.want {
+				t.Errorf("the node may take %q early, want %q (%v)", got, c.want, err)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -14,6 +15,7 @@ import (
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/render"
+	"github.com/sei-operator/sei-operator/internal/task"
 )
 
 // cacheOptions keep the memory to what the controllers need: in a shared cluster
@@ -25,6 +27,10 @@ func cacheOptions(namespaces []string) (cache.Options, error) {
 		return cache.Options{}, err
 	}
 	genesis, err := having(seiv1.LabelGenesis)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	revisions, err := having(seiv1.LabelRevisionOf)
 	if err != nil {
 		return cache.Options{}, err
 	}
@@ -44,8 +50,9 @@ func cacheOptions(namespaces []string) (cache.Options, error) {
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}:       {Label: pods, Transform: leanPod},
 			&corev1.ConfigMap{}: {Label: genesis},
-			// What we applied before is read from the managed fields.
-			&appsv1.StatefulSet{}: {Transform: untouched},
+			// Every StatefulSet and DaemonSet of the cluster has some of its own.
+			&appsv1.ControllerRevision{}: {Label: revisions},
+			&appsv1.StatefulSet{}: {Transform: leanStatefulSet},
 			&corev1.Secret{}:      {Transform: bareMetadata},
 		},
 	}, nil
@@ -68,10 +75,16 @@ func having(label string) (labels.Selector, error) {
 	return labels.NewSelector().Add(*requirement), nil
 }
 
-func untouched(obj any) (any, error) { return obj, nil }
+// leanStatefulSet keeps of the managed fields what tells whether a StatefulSet is one of ours.
+func leanStatefulSet(obj any) (any, error) {
+	if sts, ok := obj.(*appsv1.StatefulSet); ok {
+		task.DropAppliedFields(sts)
+	}
+	return obj, nil
+}
 
-// leanPod keeps of a pod's spec what is looked at: where it runs, its images, and the node that its
-// sidecar serves. The
+// leanPod keeps of a pod's spec what is looked at: where it runs, its images, the node that its
+// sidecar serves, and whether that speaks TLS. The
 // rest is most of what a pod takes in memory. Nobody writes a pod back; its labels are kept, and
 // may be patched.
 func leanPod(obj any) (any, error) {
@@ -89,23 +102,36 @@ func lean(containers []corev1.Container) []corev1.Container {
 	for i := range containers {
 		kept[i] = corev1.Container{Name: containers[i].Name, Image: containers[i].Image}
 		for _, v := range containers[i].Env {
-			if v.Name == render.EnvNodeUID {
-				kept[i].Env = []corev1.EnvVar{v}
+			if v.Name == render.EnvNodeUID || v.Name == render.EnvTLSDir {
+				kept[i].Env = append(kept[i].Env, v)
 			}
 		}
 	}
 	return kept
 }
 
-// bareMetadata keeps a Secret's name and version. The annotations go too: the
-// one that kubectl apply leaves holds the whole content.
+// bareMetadata keeps a Secret's name and version. The annotations go too, but for what we say of our
+// own certificates: the one that kubectl apply leaves holds the whole content.
 func bareMetadata(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil {
 		accessor.SetManagedFields(nil)
-		accessor.SetAnnotations(nil)
+		accessor.SetAnnotations(certificateAnnotations(accessor.GetAnnotations()))
 	}
 	if secret, ok := obj.(*corev1.Secret); ok { // nobody watches whole Secrets; should someone, they find no content
 		secret.Data, secret.StringData = nil, nil
 	}
 	return obj, nil
+}
+
+func certificateAnnotations(all map[string]string) map[string]string {
+	var kept map[string]string
+	for key, value := range all {
+		if strings.HasPrefix(key, render.AnnotationCertificate) {
+			if kept == nil {
+				kept = map[string]string{}
+			}
+			kept[key] = value
+		}
+	}
+	return kept
 }

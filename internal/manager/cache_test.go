@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,24 +14,24 @@ import (
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
-func TestCache_PodsAndConfigMaps_OnlyOurs(t *testing.T) {
+func TestCache_PodsConfigMapsAndRevisions_OnlyOurs(t *testing.T) {
 	options, err := cacheOptions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := 0
 	for obj, by := range options.ByObject {
-		label := map[string]string{"*v1.Pod": seiv1.LabelChain, "*v1.ConfigMap": seiv1.LabelGenesis}[typeName(obj)]
+		label := map[string]string{"*v1.Pod": seiv1.LabelChain, "*v1.ConfigMap": seiv1.LabelGenesis, "*v1.ControllerRevision": seiv1.LabelRevisionOf}[typeName(obj)]
 		if label == "" {
 			continue
 		}
 		found++
-		if !by.Label.Matches(labels.Set{label: "x"}) || by.Label.Matches(labels.Set{"app": "web"}) {
+		if !by.Label.Matches(labels.Set{label: "x"}) || by.Label.Matches(labels.Set{"app": "web", seiv1.LabelDeployment: "rpc"}) {
 			t.Errorf("%T is selected by %s", obj, by.Label)
 		}
 	}
-	if found != 2 {
-		t.Errorf("%d of 2 kinds are selected by label", found)
+	if found != 3 {
+		t.Errorf("%d of 3 kinds are selected by label", found)
 	}
 	if !options.ReaderFailOnMissingInformer {
 		t.Error("a read of a kind that nobody watches would start a watch")
@@ -43,11 +44,13 @@ func typeName(obj any) string {
 		return "*v1.Pod"
 	case *corev1.ConfigMap:
 		return "*v1.ConfigMap"
+	case *appsv1.ControllerRevision:
+		return "*v1.ControllerRevision"
 	}
 	return ""
 }
 
-func TestCache_ManagedFields_StayOnStatefulSetsOnly(t *testing.T) {
+func TestCache_ManagedFields_TellOnlyWhoAppliedAStatefulSet(t *testing.T) {
 	options, err := cacheOptions([]string{"one", "two"})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +58,9 @@ func TestCache_ManagedFields_StayOnStatefulSetsOnly(t *testing.T) {
 	if len(options.DefaultNamespaces) != 2 {
 		t.Errorf("namespaces are %v", options.DefaultNamespaces)
 	}
-	fields := []metav1.ManagedFieldsEntry{{Manager: "seinode-controller"}}
+	fields := []metav1.ManagedFieldsEntry{{
+		Manager: seiv1.FieldOwnerSeiNode, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1("{}"),
+	}}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{ManagedFields: fields}}
 	if _, err := options.DefaultTransform(service); err != nil || service.ManagedFields != nil {
 		t.Errorf("a Service keeps %v (%v)", service.ManagedFields, err)
@@ -66,8 +71,8 @@ func TestCache_ManagedFields_StayOnStatefulSetsOnly(t *testing.T) {
 			if _, err := by.Transform(set); err != nil {
 				t.Fatal(err)
 			}
-			if len(set.ManagedFields) != 1 {
-				t.Error("a StatefulSet lost its managed fields; what we applied before cannot be known")
+			if len(set.ManagedFields) != 1 || set.ManagedFields[0].Manager != seiv1.FieldOwnerSeiNode || set.ManagedFields[0].FieldsV1 != nil {
+				t.Errorf("a StatefulSet keeps %+v, want that we have applied it, and not what", set.ManagedFields)
 			}
 			return
 		}
@@ -82,7 +87,9 @@ func TestCache_Pods_KeepWhatIsLookedAt(t *testing.T) {
 			NodeName: "machine", ServiceAccountName: "x", Volumes: []corev1.Volume{{Name: "data"}},
 			InitContainers: []corev1.Container{
 				{Name: render.ContainerInstall, Image: "sidecar:1", Args: []string{"a"}},
-				{Name: render.ContainerSidecar, Image: "seid:1", Env: []corev1.EnvVar{{Name: "E"}, {Name: render.EnvNodeUID, Value: "u"}}},
+				{Name: render.ContainerSidecar, Image: "seid:1", Env: []corev1.EnvVar{
+					{Name: "E"}, {Name: render.EnvNodeUID, Value: "u"}, {Name: render.EnvTLSDir, Value: "/tls"},
+				}},
 			},
 			Containers: []corev1.Container{{Name: render.ContainerSeid, Image: "seid:1", Env: []corev1.EnvVar{{Name: "E"}}}},
 		},
@@ -97,7 +104,7 @@ func TestCache_Pods_KeepWhatIsLookedAt(t *testing.T) {
 			NodeName: "machine",
 			InitContainers: []corev1.Container{
 				{Name: render.ContainerInstall, Image: "sidecar:1"},
-				{Name: render.ContainerSidecar, Image: "seid:1", Env: []corev1.EnvVar{{Name: render.EnvNodeUID, Value: "u"}}},
+				{Name: render.ContainerSidecar, Image: "seid:1", Env: []corev1.EnvVar{{Name: render.EnvNodeUID, Value: "u"}, {Name: render.EnvTLSDir, Value: "/tls"}}},
 			},
 			Containers: []corev1.Container{{Name: render.ContainerSeid, Image: "seid:1"}},
 		},
@@ -113,13 +120,18 @@ func TestCache_Secrets_HoldNothingSecret(t *testing.T) {
 		Name: "key", ResourceVersion: "7", ManagedFields: []metav1.ManagedFieldsEntry{{}},
 		Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: `{"data":{"key":"c2VjcmV0"}}`},
 	}
+	ours := map[string]string{render.AnnotationCertificateNotAfter: "2026-01-02T03:04:05Z"}
+	maps.Copy(meta.Annotations, ours)
 	partial := &metav1.PartialObjectMetadata{ObjectMeta: *meta.DeepCopy()}
 	whole := &corev1.Secret{ObjectMeta: *meta.DeepCopy(), Data: map[string][]byte{"key": []byte("secret")}, StringData: map[string]string{"a": "b"}}
 	for _, obj := range []metav1.Object{partial, whole} {
 		if _, err := bareMetadata(obj); err != nil {
 			t.Fatal(err)
 		}
-		if obj.GetAnnotations() != nil || obj.GetManagedFields() != nil || obj.GetName() != "key" || obj.GetResourceVersion() != "7" {
+		if diff := cmp.Diff(ours, obj.GetAnnotations()); diff != "" {
+			t.Errorf("%T has annotations (-want +got):\n%s", obj, diff)
+		}
+		if obj.GetManagedFields() != nil || obj.GetName() != "key" || obj.GetResourceVersion() != "7" {
 			t.Errorf("%T became %+v", obj, obj)
 		}
 	}

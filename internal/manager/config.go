@@ -54,6 +54,8 @@ type Config struct {
 	SidecarTokenFile string
 	// AllowSharedAudience lets sidecars be called that accept the same token on all nodes.
 	AllowSharedAudience bool
+	// AllowPlaintext lets sidecars be called over plain HTTP whose pods gave them no certificate.
+	AllowPlaintext bool
 	// SidecarSubjects are further token subjects that sidecars shall accept.
 	SidecarSubjects []string
 	// WrapSidecarTransport, if set, stands between the operator and the sidecars, as a

@@ -26,13 +26,14 @@ import (
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/peers"
-	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 )
 
 // What the controllers do is marked beside them. These are for what is done here
 // and in the operator's own namespace.
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=get;list;create;delete
 // +kubebuilder:rbac:groups="",namespace=system,resources=serviceaccounts/token,resourceNames=sei-operator,verbs=create
+// +kubebuilder:rbac:groups="",namespace=system,resources=secrets,verbs=create
+// +kubebuilder:rbac:groups="",namespace=system,resources=secrets,resourceNames=sei-operator-sidecar-ca,verbs=get;patch
 
 // sidecarTimeout bounds every call of a sidecar: no reconcile waits longer on a node.
 const sidecarTimeout = 2 * time.Second
@@ -72,7 +73,13 @@ func New(_ context.Context, restConfig *rest.Config, cfg Config) (ctrl.Manager, 
 	if err := addChecks(mgr, access); err != nil {
 		return nil, err
 	}
-	if err := addControllers(mgr, cfg, access.pool, access.subjects); err != nil {
+	if err := mgr.Add(access); err != nil {
+		return nil, fmt.Errorf("adding the certificate authority: %w", err)
+	}
+	if err := addControllers(mgr, cfg, access); err != nil {
+		return nil, err
+	}
+	if err := addDefinitionCheck(mgr); err != nil {
 		return nil, err
 	}
 	metrics.Default().SetBuildInfo(cfg.Version, cfg.Commit)
@@ -127,6 +134,9 @@ func addChecks(mgr ctrl.Manager, access *sidecarAccess) error {
 	if err := mgr.AddReadyzCheck("sidecar-token", access.check); err != nil {
 		return fmt.Errorf("adding the readiness check: %w", err)
 	}
+	if err := mgr.AddReadyzCheck("sidecar-ca", access.checkAuthority); err != nil {
+		return fmt.Errorf("adding the readiness check: %w", err)
+	}
 	return nil
 }
 
@@ -146,7 +156,7 @@ func newRecorder(mgr ctrl.Manager) (*events.Recorder, error) {
 	return events.NewRecorder(broadcaster.NewRecorder(mgr.GetScheme(), "sei-operator")), nil
 }
 
-func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects []string) error {
+func addControllers(mgr ctrl.Manager, cfg Config, access *sidecarAccess) error {
 	recorder, err := newRecorder(mgr)
 	if err != nil {
 		return err
@@ -159,7 +169,7 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 	base := loop.Base{
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
-		Sidecars: pool,
+		Sidecars: access.pool,
 		Platform: cfg.Platform,
 		Events:   recorder,
 		Metrics:  metrics.Default(),
@@ -168,7 +178,10 @@ func addControllers(mgr ctrl.Manager, cfg Config, pool *sidecar.Pool, subjects [
 	for _, controller := range []interface {
 		SetupWithManager(mgr ctrl.Manager, concurrency int) error
 	}{
-		&node.Reconciler{Base: base, SidecarSubjects: subjects, Peers: resolver, Namespace: cfg.Namespace},
+		&node.Reconciler{
+			Base: base, SidecarSubjects: access.subjects, Peers: resolver, Namespace: cfg.Namespace,
+			Secrets: mgr.GetCache(), Certificates: access.authority,
+		},
 		&deployment.Reconciler{Base: base},
 		&operation.Reconciler{Base: base},
 	} {

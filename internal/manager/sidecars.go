@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/sei-operator/sei-operator/internal/certificates"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
@@ -29,6 +31,9 @@ type sidecarAccess struct {
 	// tokens is nil when sidecars are shown none.
 	tokens *tokens.Source
 	file   string
+	// authority is that of the certificates by which sidecars prove whose they are.
+	authority *certificates.Authority
+	roots     func(context.Context) (*x509.CertPool, error)
 }
 
 // operatorSubject is whom the operator's tokens speak for; empty when it shows none.
@@ -40,8 +45,15 @@ func operatorSubject(cfg Config) (string, error) {
 }
 
 func newSidecarAccess(mgr ctrl.Manager, cfg Config, subject string) (*sidecarAccess, error) {
-	access := &sidecarAccess{subjects: slices.Clone(cfg.SidecarSubjects), file: cfg.SidecarTokenFile}
-	dial := sidecar.Options{Timeout: sidecarTimeout, RefuseShared: !cfg.AllowSharedAudience, WrapTransport: cfg.WrapSidecarTransport}
+	access := &sidecarAccess{
+		subjects: slices.Clone(cfg.SidecarSubjects), file: cfg.SidecarTokenFile,
+		authority: &certificates.Authority{Secrets: mgr.GetClient(), Namespace: cfg.Namespace, Clock: clock.RealClock{}},
+	}
+	access.roots = logged(access.authority.Roots, mgr.GetLogger().WithName("certificates"))
+	dial := sidecar.Options{
+		Timeout: sidecarTimeout, RefuseShared: !cfg.AllowSharedAudience, WrapTransport: cfg.WrapSidecarTransport,
+		Roots: access.roots, RefusePlaintext: !cfg.AllowPlaintext,
+	}
 	if subject != "" {
 		core, err := corev1client.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 		if err != nil {
@@ -58,6 +70,30 @@ func newSidecarAccess(mgr ctrl.Manager, cfg Config, subject string) (*sidecarAcc
 	}
 	access.pool = sidecar.NewPool(dial)
 	return access, nil
+}
+
+// logged tells the log why no sidecar can be trusted: who calls them has no place for it.
+func logged(roots func(context.Context) (*x509.CertPool, error), log logr.Logger) func(context.Context) (*x509.CertPool, error) {
+	return func(ctx context.Context) (*x509.CertPool, error) {
+		pool, err := roots(ctx)
+		if err != nil {
+			log.Error(err, "no certificate of a sidecar can be checked")
+		}
+		return pool, err
+	}
+}
+
+// Start implements manager.Runnable: the authority is made before the first node needs it.
+func (a *sidecarAccess) Start(ctx context.Context) error {
+	_, _ = a.roots(ctx) // which has logged why it failed, and is asked again
+	return nil
+}
+
+// checkAuthority reports whether the operator has a certificate authority, for the reason that check
+// gives.
+func (a *sidecarAccess) checkAuthority(r *http.Request) error {
+	_, err := a.authority.Roots(r.Context())
+	return err
 }
 
 // counted tells metrics and log of requests for tokens.

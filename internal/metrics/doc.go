@@ -1,5 +1,5 @@
 // Package metrics holds every metric of the operator. Names, labels and help are
-// declared once, in names.go; docs/metrics.md is made from that declaration.
+// declared once, in names.go; docs/reference/metrics.md is made from that declaration.
 //
 // All metrics live in controller-runtime's registry, so there is one endpoint to
 // scrape. A label never takes a value that a user can invent freely, except the

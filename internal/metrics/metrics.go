@@ -10,6 +10,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/definitions"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
@@ -112,6 +113,19 @@ const (
 // TokenRequested counts a request to the API server for a sidecar's token.
 func (m *Metrics) TokenRequested(result TokenResult) {
 	m.counters[NameTokenRequests].WithLabelValues(string(result)).Inc()
+}
+
+const (
+	fieldMissing = "missing"
+	fieldUnknown = "unknown"
+)
+
+// DefinitionsCompared says how the cluster's CRDs differ from those of this operator.
+func (m *Metrics) DefinitionsCompared(skews []definitions.Skew) {
+	for _, s := range skews {
+		m.gauges[NameDefinitionFields].WithLabelValues(s.Kind, fieldMissing).Set(float64(len(s.Missing)))
+		m.gauges[NameDefinitionFields].WithLabelValues(s.Kind, fieldUnknown).Set(float64(len(s.Unknown)))
+	}
 }
 
 // SetBuildInfo says what is running.

@@ -14,6 +14,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/definitions"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
@@ -98,6 +99,7 @@ func touchEverything(m *metrics.Metrics, name string) {
 		Outcome: plan.Done(""),
 	}}})
 	m.SetBuildInfo("v1", "abc")
+	m.DefinitionsCompared([]definitions.Skew{{Kind: seiv1.KindSeiNode, Missing: []string{"spec.a"}}})
 	m.TokenRequested(metrics.TokenGranted)
 }
 
@@ -295,4 +297,14 @@ func TestTasksCalled_CountsRetriesAndEndsAndNoWaits(t *testing.T) {
 	expect(t, registry, metrics.NameTaskDuration,
 		metrics.NameTaskDuration+`_sum{kind="SeiNode",outcome="Failed",task="restart-seid"} 30`,
 		metrics.NameTaskDuration+`_count{kind="SeiNode",outcome="Failed",task="restart-seid"} 1`)
+}
+
+func TestDefinitionsCompared_CountsMissingAndUnknownFields(t *testing.T) {
+	m, registry := newMetrics(t)
+	m.DefinitionsCompared([]definitions.Skew{{Kind: seiv1.KindSeiNode, Missing: []string{"spec.a", "spec.b"}, Unknown: []string{"spec.c"}}})
+	expect(t, registry, metrics.NameDefinitionFields,
+		`sei_operator_crd_fields{kind="SeiNode",state="missing"} 2`, `sei_operator_crd_fields{kind="SeiNode",state="unknown"} 1`)
+	m.DefinitionsCompared([]definitions.Skew{{Kind: seiv1.KindSeiNode}})
+	expect(t, registry, metrics.NameDefinitionFields,
+		`sei_operator_crd_fields{kind="SeiNode",state="missing"} 0`, `sei_operator_crd_fields{kind="SeiNode",state="unknown"} 0`)
 }

@@ -41,6 +41,7 @@ const (
 	NameTaskDuration            = "sei_plan_task_duration_seconds"
 	NameTaskRetries             = "sei_plan_task_retries_total"
 	NameBuildInfo               = "sei_operator_build_info"
+	NameDefinitionFields        = "sei_operator_crd_fields"
 	NameTokenRequests           = "sei_operator_sidecar_token_requests_total"
 )
 
@@ -120,10 +121,16 @@ const (
 func Declarations() []Declaration {
 	return slices.Concat(ofNodes(), ofFleets(), ofNodeTasks(), ofPlans(), []Declaration{{
 		Name: NameBuildInfo, Type: Gauge, Labels: []string{labelVersion, labelCommit, labelGoVersion},
-		Help: "1; the labels say what is running.",
+		Help: "Always 1; the labels are the version, the commit and the Go version.",
+	}, {
+		Name: NameDefinitionFields, Type: Gauge, Labels: []string{labelKind, labelState},
+		Help: "Fields in which the cluster's CRD of a kind differs from that of this operator.",
+		Notes: "`missing` are fields of this operator that the CRD lacks: the API server drops what is written into them, so apply the CRDs of this version. " +
+			"`unknown` are fields of a newer CRD. Looked at when the operator starts, and every 10 minutes.",
+		Values: values{labelKind: definitionKinds, labelState: definitionStates},
 	}, {
 		Name: NameTokenRequests, Type: Counter, Labels: []string{labelResult},
-		Help:   "Requests to the API server for tokens that are shown to sidecars, by result.",
+		Help:   "Token requests to the API server, for calls of sidecars, by result.",
 		Notes:  "About 1.3 per node and hour; after `failed` all nodes wait for 1 to 30 seconds.",
 		Values: values{labelResult: tokenValues},
 	}})
@@ -148,7 +155,7 @@ func ofNodes() []Declaration {
 			Help: "Whether the node is in sync (1) or not (0), as its condition InSync says.", Notes: expectedNotes,
 		}, {
 			Name: NameFirstSyncAge, Type: Gauge, Labels: []string{labelNamespace, labelName}, Age: true,
-			Help:  "How long a node that was brought up has been on its way to its first block in sync.",
+			Help:  "How long a node has been on its first sync, since it was brought up.",
 			Notes: ageNotes + "No series means that it has been in sync, is not brought up yet, or is paused.",
 		}, {
 			Name: NameNodePhase, Type: Gauge, Labels: []string{labelNamespace, labelName, labelPhase},
@@ -169,7 +176,7 @@ func ofNodes() []Declaration {
 		}, {
 			Name: NameResultsDiverged, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help:  "Whether a block of a replayer differs from that of its canonical node (1) or none does (0).",
-			Notes: "There is no series while nobody knows: the spec asks for no comparison, nothing is compared, or the node is paused.",
+			Notes: "There is no series while it is unknown: the spec asks for no comparison, nothing is compared, or the node is paused.",
 		}, {
 			Name: NameSnapshotsPublished, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help:  "Whether the snapshots of a running node reach the bucket (1) or not (0).",
@@ -184,15 +191,15 @@ func ofNodes() []Declaration {
 			Notes: "No series means that none is. `sei_node_height` of the sidecar is how far the node is.",
 		}, {
 			Name: NameUpgradeEstimated, Type: Gauge, Labels: []string{labelNamespace, labelName},
-			Help:  "About when the node's chain gets to the height of the upgrade that is scheduled, by the pace of its last blocks.",
-			Notes: "Renewed every few minutes. No series means that no upgrade is ahead, that the node has stopped for it, or that nobody can tell.",
+			Help:  "When the node's chain reaches the height of the scheduled upgrade, estimated from its latest blocks.",
+			Notes: "Renewed every few minutes. No series means that no upgrade is ahead, that the node has stopped for it, or that it is unknown.",
 		}, {
 			Name: NameUpgradeHalted, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help:  "Whether the node has stopped for an upgrade that is not applied yet (1) or not (0).",
 			Notes: upgradeNotes,
 		}, {
 			Name: NameUpgradeImageMissing, Type: Gauge, Labels: []string{labelNamespace, labelName},
-			Help:  "Whether no entry of spec.upgrades names an upgrade that is ahead or needed (1) or all is known (0).",
+			Help:  "Whether no entry of spec.upgrades names an upgrade that is ahead or needed (1) or not (0).",
 			Notes: upgradeNotes,
 		}, {
 			Name: NameUpgradeFailed, Type: Gauge, Labels: []string{labelNamespace, labelName},
@@ -216,7 +223,7 @@ func ofFleets() []Declaration {
 			Values: values{labelState: stateValues},
 		}, {
 			Name: NameFleetUpgradeNodes, Type: Gauge, Labels: []string{labelNamespace, labelName, labelState},
-			Help: "Nodes of a fleet that goes through an upgrade of its chain, by how far they are.",
+			Help: "Nodes of a fleet during an upgrade of its chain, by progress.",
 			Notes: "`halted` nodes have stopped for the upgrade, `moved` ones have its image, and `producing` ones of those are in sync. " +
 				"No series means that there is no upgrade.",
 			Values: values{labelState: upgradeProgress},
@@ -237,12 +244,12 @@ func ofFleets() []Declaration {
 			Help: "Age of the fleet's rollout. No series means there is none.", Notes: ageNotes,
 		}, {
 			Name: NameRolloutDuration, Type: Histogram, Labels: []string{labelNamespace, labelOutcome}, Buckets: longBuckets,
-			Help:   "How long rollouts took, by how they ended.",
+			Help:   "Duration of rollouts, by outcome.",
 			Notes:  "`Superseded` means that the template changed again before the end. " + durationNotes,
 			Values: values{labelOutcome: rolloutValues},
 		}, {
 			Name: NameFleetStalled, Type: Gauge, Labels: []string{labelNamespace, labelName},
-			Help: "Whether a rollout of the fleet stands still for longer than its deadline (1) or not (0).",
+			Help: "Whether a rollout of the fleet has exceeded its progress deadline (1) or not (0).",
 		}, {
 			Name: NameFleetRolloutFailed, Type: Gauge, Labels: []string{labelNamespace, labelName},
 			Help:  "Whether a node that failed has halted a rollout of the fleet (1) or not (0).",
@@ -264,7 +271,7 @@ func ofNodeTasks() []Declaration {
 			Values: values{labelPhase: nodeTaskPhases},
 		}, {
 			Name: NameNodeTaskDuration, Type: Histogram, Labels: []string{labelNamespace, labelTaskKind, labelOutcome}, Buckets: longBuckets,
-			Help:   "How long SeiNodeTasks took from their beginning to their end, by kind and by how they ended.",
+			Help:   "Duration of SeiNodeTasks, from start to end, by kind and outcome.",
 			Notes:  "A task that failed before it began is not in it, nor is a task for several nodes: its children are. " + durationNotes,
 			Values: values{labelTaskKind: nodeTaskKinds, labelOutcome: nodeTaskOutcomes},
 		},
@@ -284,21 +291,21 @@ func ofPlans() []Declaration {
 			Values: values{labelKind: kindValues, labelReason: planReasons, labelTask: taskTypes},
 		}, {
 			Name: NamePlanLastFailed, Type: Gauge, Labels: []string{labelKind, labelNamespace, labelName, labelReason},
-			Help: "1 for an object whose last plan that ended has failed. No series means that none did.",
+			Help: "1 for an object whose last finished plan failed. No series means that it did not.",
 			Notes: kindNotes + "A node's stays while the next attempt runs, until one ends well; a fleet's until the next attempt begins. " +
 				heldNotes,
 			Values: values{labelKind: kindValues, labelReason: planReasons},
 		}, {
 			Name: NamePlanDuration, Type: Histogram, Labels: []string{labelKind, labelReason, labelOutcome}, Buckets: longBuckets,
-			Help: "How long plans took, by why they were made and how they ended.", Notes: kindNotes + durationNotes,
+			Help: "Duration of plans, by reason and outcome.", Notes: kindNotes + durationNotes,
 			Values: values{labelKind: kindValues, labelReason: planReasons, labelOutcome: planOutcomes},
 		}, {
 			Name: NameTaskDuration, Type: Histogram, Labels: []string{labelKind, labelTask, labelOutcome}, Buckets: longBuckets,
-			Help: "How long tasks of plans took, from the first attempt to the end.", Notes: kindNotes + durationNotes,
+			Help: "Duration of tasks of plans, from the first attempt to the end.", Notes: kindNotes + durationNotes,
 			Values: values{labelKind: kindValues, labelTask: taskTypes, labelOutcome: taskOutcomes},
 		}, {
 			Name: NameTaskRetries, Type: Counter, Labels: []string{labelKind, labelTask},
-			Help: "Attempts of tasks beyond the first.", Notes: kindNotes,
+			Help: "Retries of tasks of plans.", Notes: kindNotes,
 			Values: values{labelKind: kindValues, labelTask: taskTypes},
 		},
 	}

@@ -90,7 +90,7 @@ func (m *Metrics) nodeResults(node *seiv1.SeiNode) {
 	gauge.WithLabelValues(node.Namespace, node.Name).Set(flag(match.Status == metav1.ConditionFalse))
 }
 
-// nodeUpgrade tells how a node stands to its chain's upgrades.
+// nodeUpgrade exports the state of a node with regard to upgrades of its chain.
 func (m *Metrics) nodeUpgrade(node *seiv1.SeiNode) {
 	upgrade := node.Status.Upgrade
 	if upgrade == nil || upgrade.Scheduled == nil {

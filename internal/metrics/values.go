@@ -29,6 +29,9 @@ var (
 	taskOutcomes  = words(seiv1.TaskComplete, seiv1.TaskFailed)
 	rolloutValues = words(seiv1.OutcomeComplete, seiv1.OutcomeSuperseded)
 	stateValues   = []string{"desired", "present", "ready", "updated"}
+	// definitionStates are how a field of a CRD differs from those of this version.
+	definitionStates = []string{fieldMissing, fieldUnknown}
+	definitionKinds  = []string{seiv1.KindSeiNode, seiv1.KindSeiNodeDeployment, seiv1.KindSeiNodeTask}
 	// upgradeProgress is how far the nodes of a fleet are with an upgrade.
 	upgradeProgress = []string{"halted", "moved", "producing"}
 	nodePhases      = words(seiv1.NodePending, seiv1.NodeInitializing, seiv1.NodeRunning, seiv1.NodeFailed, seiv1.NodeTerminating)

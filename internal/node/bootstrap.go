@@ -21,7 +21,7 @@ func bootstrap(f *Facts, t *Target) []Missing {
 	if t.Signs && !t.SigningKey {
 		add("", StepReserveConsensusKey)
 	}
-	add("the node's own pod waits behind its gate", StepMarkReady)
+	add("the node's own pod is waiting for its start gate to open", StepMarkReady)
 	return list
 }
 
@@ -54,7 +54,7 @@ func jobHome(f *Facts, t *Target) []Missing {
 	add := adder(f, t, &list)
 	if f.Job != JobCurrent {
 		add("the home directory is not prepared", StepSnapshotRestore, StepConfigureGenesis, StepConfigApply, StepConfigureStateSync, StepConfigValidate)
-		add("the Job waits behind its gate", StepMarkReady)
+		add("the Job is waiting for its start gate to open", StepMarkReady)
 		return list
 	}
 	if f.Document == nil {
@@ -74,7 +74,7 @@ func jobHome(f *Facts, t *Target) []Missing {
 		written = true
 	}
 	if f.gateClosed() {
-		add("the Job waits behind its gate", StepMarkReady)
+		add("the Job is waiting for its start gate to open", StepMarkReady)
 	}
 	return list
 }

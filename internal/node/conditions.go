@@ -36,7 +36,7 @@ func applies(before []metav1.Condition, conditionType string) bool {
 
 func (r *report) paused() {
 	if r.Node.Spec.Paused {
-		r.set.True(v1alpha1.ConditionPaused, v1alpha1.ReasonPaused, "spec.paused is set: the pod is stopped and plans stand still")
+		r.set.True(v1alpha1.ConditionPaused, v1alpha1.ReasonPaused, "spec.paused is set: the pod is stopped and plans are suspended")
 		return
 	}
 	r.set.False(v1alpha1.ConditionPaused, v1alpha1.ReasonNotPaused, "")
@@ -56,10 +56,17 @@ func (r *report) specValid() {
 
 // specProblem is what is wrong with the spec beyond what admission sees.
 func (r *report) specProblem() (reason, problem string) {
-	if reason, problem = r.notActedOn(); problem == "" && r.VolumeProblem != "" {
+	reason, problem = r.notActedOn()
+	switch {
+	case problem != "":
+		return reason, problem
+	case r.CertificateProblem != "":
+		return v1alpha1.ReasonNoCertificate, r.CertificateProblem
+	case r.VolumeProblem != "":
 		return v1alpha1.ReasonVolumeNotResized, r.VolumeProblem
+	default:
+		return "", ""
 	}
-	return reason, problem
 }
 
 // notActedOn is what keeps the spec from coming into force. A volume that cannot be resized does
@@ -105,25 +112,33 @@ func (r *report) sidecarReady() {
 		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonStartRefused, document.Gate.Refusal)
 	case document.Gate.State == api.GateOpen:
 		r.gateOpen()
-	case document.Gate.State == api.GateHeld:
+	case r.Facts.held():
 		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonGateHeld, "an operation holds the start gate closed")
 	case r.Decision.HeldBack != "":
 		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarNotReady, r.Decision.HeldBack)
 	default:
 		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarNotReady,
-			"the sidecar holds the start gate closed: its process is new, and the operator opens the gate")
+			"the start gate is closed: the sidecar has just started; the operator opens the gate")
 	}
 }
 
 // sharedAudience says what is wrong with a sidecar that accepts the token of all nodes.
-const sharedAudience = "the sidecar accepts a token that opens other nodes too: its pod is from an older operator, or its image is older; " +
-	"the next replacement of the pod with a sidecar of this version changes that"
+const sharedAudience = "the sidecar accepts a token that is valid for other nodes too: an older operator created its pod, or its image is older; " +
+	"to fix this, replace the pod with a sidecar of this version"
+
+// plaintext says what is wrong with a sidecar without a certificate.
+const plaintext = "the sidecar is called over plain HTTP: an older operator created its pod, or sidecar.tls is off in the platform configuration; " +
+	"to fix this, turn sidecar.tls on and replace the pod"
 
 // gateOpen speaks of an open gate, and of who else could have opened it.
 func (r *report) gateOpen() {
 	pod, document := r.Pod, r.Facts.Document
 	if pod != nil && pod.SharedAudience || document != nil && document.APILevel < api.LevelNodeToken {
 		r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSharedAudience, sharedAudience)
+		return
+	}
+	if pod != nil && pod.Plaintext {
+		r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonPlaintext, plaintext)
 		return
 	}
 	r.set.True(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarReady, "")

@@ -59,7 +59,7 @@ var inputConditions = []inputCondition{
 }
 
 // inputs speaks of the inputs whose tasks ran in this pass. What an earlier
-// pass found stays: an input that was checked is in use.
+// pass found holds for this generation too: an input that was checked is in use.
 func (r *report) inputs() {
 	for _, c := range inputConditions {
 		status, reason, message, known := c.judge(&r.Progress)
@@ -73,7 +73,16 @@ func (r *report) inputs() {
 			r.setVerdict(c.conditionType, v)
 		} else if !applies(r.status.Conditions, c.conditionType) {
 			r.set.Unknown(c.conditionType, c.notReady, "not checked yet")
+		} else if r.Err == nil {
+			r.again(c.conditionType)
 		}
+	}
+}
+
+// again says of this generation what a condition has said before.
+func (r *report) again(conditionType string) {
+	if said := conditions.Get(r.status.Conditions, conditionType); said != nil {
+		r.set.Set(conditionType, said.Status, said.Reason, said.Message)
 	}
 }
 
@@ -100,8 +109,8 @@ func (r *report) mountedKey() (verdict, bool) {
 	}
 	if mounted := document.Home.ConsensusAddress; mounted != reserved {
 		return no(v1alpha1.ReasonKeyChanged, fmt.Sprintf(
-			"the pod now has consensus key %s; this node has signed with %s, and seid is started with no other: "+
-				"put the old key back%s, or make a new SeiNode",
+			"the pod now has consensus key %s; this node has signed with %s, and seid starts with no other key: "+
+				"restore the old key%s, or create a new SeiNode",
 			mounted, reserved, intoSecret(r.Node.Spec.SigningKeySecret()))), true
 	}
 	was := conditions.Get(r.status.Conditions, v1alpha1.ConditionSigningKeyReady)

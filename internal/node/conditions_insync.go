@@ -3,6 +3,8 @@ package node
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
@@ -50,10 +52,15 @@ var syncReasons = map[api.SyncState]string{
 	api.SyncNotAnswering:  v1alpha1.ReasonNotAnswering,
 }
 
-// explain replaces what the pod shows by what the sidecar knows.
+// explain replaces what the pod shows by what the sidecar knows. The probe of a pod that is not ready
+// has asked the sidecar: while that restarts or is silent, a seid that was started may serve and sign,
+// and must not count as down.
 func (r *report) explain(v verdict) verdict {
 	d := r.Facts.Document
-	if d == nil || d.APILevel < api.LevelNode {
+	switch {
+	case d == nil && r.Pod.SeidStarted:
+		return verdict{metav1.ConditionUnknown, v1alpha1.ReasonSyncUnknown, "the sidecar does not answer: it is unknown whether seid is in sync"}
+	case d == nil || d.APILevel < api.LevelNode:
 		return v
 	}
 	if refusal := r.startRefused(); refusal != "" {
@@ -65,8 +72,11 @@ func (r *report) explain(v verdict) verdict {
 	if reason, ok := syncReasons[d.Sync.State]; ok {
 		return no(reason, "seid is not in sync: "+d.Sync.Message)
 	}
+	if d.Sync.State == api.SyncInSync {
+		return verdict{metav1.ConditionUnknown, v1alpha1.ReasonSyncUnknown, "seid is in sync, but the readiness probe of its pod has not succeeded yet"}
+	}
 	if d.Gate.State != api.GateOpen {
-		return no(v1alpha1.ReasonGateClosed, "seid waits behind the start gate")
+		return no(v1alpha1.ReasonGateClosed, "seid is waiting for the start gate to open")
 	}
 	return v
 }
@@ -106,7 +116,7 @@ func (r *report) upgradeNeeded() string {
 	case c.Halted:
 		return "seid has stopped: " + r.scheduleWords()
 	case exit != nil && exit.Upgrade != nil && exit.Upgrade.Height == 0:
-		return fmt.Sprintf("seid has stopped: the state on the volume has upgrade %s, and the image that runs does not", exit.Upgrade.Name)
+		return fmt.Sprintf("seid has stopped: the state on the volume has upgrade %s, but the running image does not", exit.Upgrade.Name)
 	default:
 		return "seid has stopped: " + r.Facts.Document.Sync.Message
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func (r *report) planInProgress() {
-	status := &r.Node.Status
+	status := r.status
 	p := status.Plan
 	switch {
 	case p != nil:
@@ -38,7 +38,7 @@ func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
 	case t.Message != "":
 		message += ": " + t.Message
 	default:
-		message += fmt.Sprintf(": attempt %d follows: %s", t.Attempt, t.Error)
+		message += fmt.Sprintf(": retrying (attempt %d): %s", t.Attempt, t.Error)
 	}
 	if t.StartedAt != nil {
 		message += ", since " + t.StartedAt.UTC().Format(time.RFC3339)
@@ -51,7 +51,7 @@ func failureWords(last *v1alpha1.PlanSummary) string {
 }
 
 func (r *report) updateInProgress() {
-	status := &r.Node.Status
+	status := r.status
 	last := status.LastPlan
 	switch {
 	case status.Plan != nil && IsUpdate(status.Plan.Reason):

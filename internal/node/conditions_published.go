@@ -26,15 +26,15 @@ func (r *report) published() (v verdict, known bool) {
 	case r.Err != nil:
 		return verdict{}, false
 	case r.Target.NoSnapshotBucket:
-		return no(v1alpha1.ReasonNoBucket, "snapshots are to be published, and the operator's configuration names no bucket for them: "+
-			"set buckets.snapshot there"), true
+		return no(v1alpha1.ReasonNoBucket, "snapshots cannot be published: the operator's configuration has no snapshot bucket; "+
+			"set buckets.snapshot"), true
 	case document == nil:
 		return verdict{}, false
 	case document.Published == nil:
 		return no(v1alpha1.ReasonSidecarTooOld, fmt.Sprintf("the sidecar has API level %d and does not publish snapshots: "+
 			"use a newer sidecar image", document.APILevel)), true
 	case document.Published.Error != "":
-		return no(v1alpha1.ReasonPublishFailed, "the last snapshot was not published: "+document.Published.Error+"; it is tried again every 5 minutes"), true
+		return no(v1alpha1.ReasonPublishFailed, "the last snapshot was not published: "+document.Published.Error+"; retrying every 5 minutes"), true
 	case document.Published.Time == nil:
 		return no(v1alpha1.ReasonNothingPublished, "no snapshot has been published yet: waiting for seid to finish one while the node is in sync"), true
 	default:

@@ -17,7 +17,7 @@ func no(reason, message string) verdict { return verdict{metav1.ConditionFalse, 
 
 func yes(reason, message string) verdict { return verdict{metav1.ConditionTrue, reason, message} }
 
-// readiness sets InSync, how the node stands to its chain, and Ready, which also wants the
+// readiness sets InSync, the sync state of the node, and Ready, which also wants the
 // spec's generation to be in force.
 func (r *report) readiness() {
 	if ready := conditions.Get(r.status.Conditions, v1alpha1.ConditionReady); ready != nil && !r.Read {
@@ -43,7 +43,7 @@ func (r *report) unseen(ready *metav1.Condition) {
 	}
 }
 
-const unseenSpec = "the node is in sync, but the newest spec has not been looked at yet"
+const unseenSpec = "the node is in sync, but the latest spec has not been reconciled yet"
 
 func (r *report) setVerdict(conditionType string, v verdict) {
 	r.set.Set(conditionType, v.status, v.reason, v.message)
@@ -67,22 +67,22 @@ func (r *report) notInForce() (reason, message string) {
 		return reason, "the node is in sync on an earlier spec: " + problem
 	}
 	if p := r.activePlan(); p != nil && p.Reason != ReasonPeersChanged {
-		return v1alpha1.ReasonOutOfDate, "the node is in sync, but not all that the spec asks for is in force yet: " + p.Message
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the spec is not fully applied yet: " + p.Message
 	}
 	if r.Ended != nil && r.Ended.Phase == v1alpha1.PlanFailed {
-		return v1alpha1.ReasonOutOfDate, "the node is in sync, but not all that the spec asks for is in force: " + failureWords(r.status.LastPlan)
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the spec is not fully applied: " + failureWords(r.status.LastPlan)
 	}
 	if r.Pod.Build.SpecHash != r.Target.SpecHash && r.Err == nil {
-		return v1alpha1.ReasonOutOfDate, "the node is in sync, but its pod does not run what the spec asks for yet"
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but its pod does not run the latest spec yet"
 	}
 	if r.Err == nil && !SameSpecConfig(r.status.ConfigHash, r.Target.ConfigHash) {
-		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the configuration that the spec asks for is not on its volume yet"
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the latest configuration is not on its volume yet"
 	}
 	if r.Facts.Document == nil {
 		return r.lastOutOfDate()
 	}
 	if len(r.Facts.Document.Seid.RestartDue) > 0 {
-		return v1alpha1.ReasonOutOfDate, "the node is in sync, but seid has to restart for the configuration that the spec asks for"
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but seid must restart to load the latest configuration"
 	}
 	return "", ""
 }

@@ -114,7 +114,7 @@ func TestInSync_GateAndProcess_AreToldApart(t *testing.T) {
 		"a sidecar that does not answer":    {func(p *node.Pass) { p.Facts.Document = nil }, v1alpha1.ReasonPodNotReady},
 		"a sidecar that cannot tell":        {func(p *node.Pass) { p.Facts.Document.APILevel = 3; p.Facts.Document.Sync.State = api.SyncNoPeers }, v1alpha1.ReasonPodNotReady},
 		"a pod that is pending":             {func(p *node.Pass) { p.Pod.Pending = true }, v1alpha1.ReasonPodPending},
-		"no pod, because one is in the way": {func(p *node.Pass) { p.Pod, p.PodObstacle = nil, "pod n-0 was made by somebody else" }, v1alpha1.ReasonPodPending},
+		"no pod, because one is in the way": {func(p *node.Pass) { p.Pod, p.PodObstacle = nil, "pod n-0 was not created by the operator" }, v1alpha1.ReasonPodPending},
 	} {
 		p := settledPass()
 		notInSync(api.SyncNotRunning)(p)
@@ -122,6 +122,32 @@ func TestInSync_GateAndProcess_AreToldApart(t *testing.T) {
 		report(p)
 		if got := conditions.Get(p.Node.Status.Conditions, v1alpha1.ConditionInSync); got.Reason != c.want {
 			t.Errorf("%s: %s %q, want %s", name, got.Reason, got.Message, c.want)
+		}
+	}
+}
+
+// N33: a seid that was started may sign while its sidecar restarts, and does not count as down: a fleet
+// would take it down beside another one.
+func TestInSync_SidecarRestarts_NobodyKnows(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*node.Pass)
+		status metav1.ConditionStatus
+		reason string
+	}{
+		"it does not run":          {func(p *node.Pass) { p.Facts.Document, p.SidecarRuns = nil, false }, metav1.ConditionUnknown, v1alpha1.ReasonSyncUnknown},
+		"it is back, gate closed":  {func(p *node.Pass) { p.Facts.Document.Gate.State = api.GateClosed }, metav1.ConditionUnknown, v1alpha1.ReasonSyncUnknown},
+		"it is back, gate open":    {func(*node.Pass) {}, metav1.ConditionUnknown, v1alpha1.ReasonSyncUnknown},
+		"it says why seid is not":  {func(p *node.Pass) { p.Facts.Document.Sync.State = api.SyncNoPeers }, metav1.ConditionFalse, v1alpha1.ReasonNoPeers},
+		"an older one":             {func(p *node.Pass) { p.Facts.Document.APILevel = 3 }, metav1.ConditionFalse, v1alpha1.ReasonNotInSync},
+		"seid restarts as well":    {func(p *node.Pass) { p.Facts.Document, p.Pod.SeidStarted = nil, false }, metav1.ConditionFalse, v1alpha1.ReasonPodNotReady},
+		"the pod is being deleted": {func(p *node.Pass) { p.Facts.Document, p.Pod.Leaving = nil, true }, metav1.ConditionFalse, v1alpha1.ReasonPodNotReady},
+	} {
+		p := settledPass()
+		p.Pod.Ready, p.Pod.SeidStarted = false, true
+		c.change(p)
+		got := conditions.Get(node.Report(p).Conditions, v1alpha1.ConditionInSync)
+		if got.Status != c.status || got.Reason != c.reason {
+			t.Errorf("%s: %s %s %q, want %s %s", name, got.Status, got.Reason, got.Message, c.status, c.reason)
 		}
 	}
 }
@@ -145,14 +171,14 @@ func TestInSync_PodThatIsNotReady_SaysWhy(t *testing.T) {
 		pod             *node.Pod
 		reason, message string
 	}{
-		"none":               {nil, v1alpha1.ReasonPodPending, "there is no pod; the StatefulSet controller makes one"},
+		"none":               {nil, v1alpha1.ReasonPodPending, "there is no pod; waiting for the StatefulSet controller to create it"},
 		"starting":           {&node.Pod{Pending: true}, v1alpha1.ReasonPodPending, "the pod is starting"},
 		"without a place":    {&node.Pod{Pending: true, Unschedulable: "no room"}, v1alpha1.ReasonPodPending, "the pod cannot be scheduled: no room"},
 		"seid is starting":   {&node.Pod{}, v1alpha1.ReasonPodNotReady, "seid is starting"},
-		"seid runs":          {&node.Pod{SeidStarted: true}, v1alpha1.ReasonNotInSync, "seid is running but not in sync"},
+		"seid runs":          {&node.Pod{SeidStarted: true}, v1alpha1.ReasonSyncUnknown, "the sidecar does not answer: it is unknown whether seid is in sync"},
 		"replaced":           {&node.Pod{Ready: true, Leaving: true}, v1alpha1.ReasonPodNotReady, "the pod is being replaced"},
-		"on a silent node":   {&node.Pod{Lost: true, KubernetesNode: "k1"}, v1alpha1.ReasonPodUnknown, "Kubernetes node k1 does not answer, so nobody knows whether the pod runs"},
-		"lost while leaving": {&node.Pod{Lost: true, Leaving: true, KubernetesNode: "k1"}, v1alpha1.ReasonPodUnknown, "Kubernetes node k1 does not answer, so nobody knows whether the pod runs"},
+		"on a silent node":   {&node.Pod{Lost: true, KubernetesNode: "k1"}, v1alpha1.ReasonPodUnknown, "Kubernetes node k1 does not answer: it is unknown whether the pod is running"},
+		"lost while leaving": {&node.Pod{Lost: true, Leaving: true, KubernetesNode: "k1"}, v1alpha1.ReasonPodUnknown, "Kubernetes node k1 does not answer: it is unknown whether the pod is running"},
 		"in trouble":         {&node.Pod{Trouble: node.Trouble{Reason: v1alpha1.ReasonImagePullFailed, Message: "no such image"}}, v1alpha1.ReasonImagePullFailed, "no such image"},
 	} {
 		p := settledPass()
@@ -204,16 +230,22 @@ func TestSidecarReady_GateAsThePassSawOrLeftIt(t *testing.T) {
 		change func(*node.Pass)
 		want   string
 	}{
-		"open":    {func(*node.Pass) {}, "True Ready"},
-		"closed":  {gate(api.Gate{State: api.GateClosed}), "False NotReady"},
-		"held":    {gate(api.Gate{State: api.GateHeld}), "False Held"},
-		"refused": {gate(api.Gate{State: api.GateOpen, Refusal: "another key"}), "False StartRefused"},
+		"open":   {func(*node.Pass) {}, "True Ready"},
+		"closed": {gate(api.Gate{State: api.GateClosed}), "False NotReady"},
+		"held":   {gate(api.Gate{State: api.GateHeld}), "False Held"},
+		"forgotten by the sidecar": {func(p *node.Pass) {
+			p.Facts.Document.Gate.State, p.Facts.Operation = api.GateClosed, "reset"
+		}, "False Held"},
+		"opened by its operation": {func(p *node.Pass) { p.Facts.Operation = "reset" }, "True Ready"},
+		"refused":                 {gate(api.Gate{State: api.GateOpen, Refusal: "another key"}), "False StartRefused"},
 		"opened in this pass": {func(p *node.Pass) {
 			p.Facts.Document.Gate.State = api.GateClosed
 			ran(p, map[string]plan.Outcome{node.StepMarkReady: plan.Done("")}, node.StepMarkReady)
 		}, "True Ready"},
 		"open, with a pod of an older operator": {func(p *node.Pass) { p.Pod.SharedAudience = true }, "True SharedAudience"},
 		"open, with an older sidecar":           {func(p *node.Pass) { p.Facts.Document.APILevel = api.LevelNodeToken - 1 }, "True SharedAudience"},
+		"open, in the clear":                    {func(p *node.Pass) { p.Pod.Plaintext = true }, "True Plaintext"},
+		"open, older in both":                   {func(p *node.Pass) { p.Pod.SharedAudience, p.Pod.Plaintext = true, true }, "True SharedAudience"},
 		"closed, with an older sidecar":         {func(p *node.Pass) { p.Pod.SharedAudience = true; p.Facts.Document.Gate.State = api.GateClosed }, "False NotReady"},
 		"the pass took the pod away":            {func(p *node.Pass) { p.Pod.SidecarRuns, p.Pod.Leaving = false, true }, "Unknown Unreachable"},
 		"no pod":                                {func(p *node.Pass) { p.Pod, p.Facts.Document, p.SidecarRuns = nil, nil, false }, "Unknown Unreachable"},

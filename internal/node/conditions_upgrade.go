@@ -39,7 +39,7 @@ func (r *report) upgradesUnseen() {
 	}
 }
 
-var notAsked = verdict{metav1.ConditionUnknown, v1alpha1.ReasonNotAsked, "the sidecar has not told yet"}
+var notAsked = verdict{metav1.ConditionUnknown, v1alpha1.ReasonNotAsked, "the sidecar has not reported yet"}
 
 func (r *report) upgradeScheduled() verdict {
 	c, d := &r.Upgrade, r.Facts.Document
@@ -84,10 +84,10 @@ func (r *report) scheduleWords() string {
 	}
 	words += ", with image " + entry.Image
 	if entry.Type == v1alpha1.UpgradeMinor && s.Type == v1alpha1.UpgradeMajor {
-		words += "; the entry says Minor and the chain's plan does not, so the height is waited for"
+		words += "; the entry says Minor but the chain's plan does not: waiting for the height"
 	}
 	if entry.Height > 0 && entry.Height != s.Height {
-		words += fmt.Sprintf("; the entry says height %d, and the chain's plan counts", entry.Height)
+		words += fmt.Sprintf("; the entry says height %d, but the chain's plan takes precedence", entry.Height)
 	}
 	if c.Hold != "" {
 		words += "; " + c.Hold
@@ -105,7 +105,7 @@ func (r *report) upgradeImageMissing() verdict {
 		return yes(v1alpha1.ReasonNoEntry, fmt.Sprintf("upgrade %s is scheduled for height %d, and no entry of spec.upgrades names it%s: "+
 			"add an entry with this name and the image of its release, or the node stops at that height", c.Missing, c.Scheduled.Height, r.others()))
 	case c.Missing != "":
-		return yes(v1alpha1.ReasonNoEntry, fmt.Sprintf("upgrade %s is applied to the state on the volume, the image that runs does not have it, "+
+		return yes(v1alpha1.ReasonNoEntry, fmt.Sprintf("upgrade %s is applied on the volume, but the running image does not have it "+
 			"and no entry of spec.upgrades names it%s: add an entry with this name and the image of its release", c.Missing, r.others()))
 	case c.Scheduled != nil:
 		return no(v1alpha1.ReasonImageKnown, "")
@@ -129,7 +129,7 @@ func (r *report) others() string {
 	if len(names) > shown {
 		names = append([]string{"..."}, names[len(names)-shown:]...)
 	}
-	return " (there is " + strings.Join(names, ", ") + ")"
+	return " (entries: " + strings.Join(names, ", ") + ")"
 }
 
 // upgradeStalled says why the node waits for a person because of an upgrade; empty when it does not.

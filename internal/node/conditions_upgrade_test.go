@@ -45,15 +45,15 @@ func TestUpgradeConditions_OfEveryState(t *testing.T) {
 		"nothing ahead":         {choosing(known("v7")), v1alpha1.UpgradeUpToDate, "False NothingScheduled", "False NothingScheduled", "False NoFailure", "False Progressing", nil},
 		"a major one":           {choosing(planned(known(), major("v7"))), v1alpha1.UpgradeScheduled, "True ImageKnown", "False ImageKnown", "False NoFailure", "False Progressing", []string{"major upgrade v7 is scheduled for height 2000, with image seid:v7"}},
 		"a minor one":           {choosing(planned(known(), minor("v7"))), v1alpha1.UpgradeMovedEarly, "True ImageKnown", "False ImageKnown", "False NoFailure", "False Progressing", []string{"minor upgrade v7"}},
-		"one without an entry":  {choosing(planned(known(), major("v10"))), v1alpha1.UpgradeScheduled, "True NoEntry", "True NoEntry", "False NoFailure", "False Progressing", []string{"(there is v7, v8, v9)", "or the node stops at that height"}},
+		"one without an entry":  {choosing(planned(known(), major("v10"))), v1alpha1.UpgradeScheduled, "True NoEntry", "True NoEntry", "False NoFailure", "False Progressing", []string{"(entries: v7, v8, v9)", "or the node stops at that height"}},
 		"halted":                {otherPod(choosing(needing(known(), "v7"))), v1alpha1.UpgradeHalted, "True ImageKnown", "False ImageKnown", "False NoFailure", "False Progressing", []string{"seid has stopped for major upgrade v7 at height 2000"}},
 		"halted, no entry":      {choosing(needing(known(), "v10")), v1alpha1.UpgradeHalted, "True NoEntry", "True NoEntry", "False NoFailure", "True NoEntry", []string{"seid has stopped for upgrade v10"}},
 		"moved":                 {choosing(needing(known(), "v7")), v1alpha1.UpgradeMoved, "True ImageKnown", "False ImageKnown", "False NoFailure", "False Progressing", nil},
 		"the old pod's refusal": {otherPod(choosing(refusing(needing(known(), "v7"), api.RefusedNeeded, "v7"))), v1alpha1.UpgradeHalted, "True ImageKnown", "False ImageKnown", "False NoFailure", "False Progressing", nil},
 		"the wrong image":       {choosing(refusing(needing(known(), "v7"), api.RefusedNeeded, "v7")), v1alpha1.UpgradeFailed, "True ImageKnown", "False ImageKnown", "True HandlerMissing", "True HandlerMissing", []string{"correct the image of entry v7 of spec.upgrades. seid says: panic"}},
 		"the state needs more":  {choosing(refusing(known("v8"), api.RefusedHandlerMissing, "v8")), v1alpha1.UpgradeUpToDate, "False NothingScheduled", "False NothingScheduled", "True HandlerMissing", "True HandlerMissing", nil},
-		"and nobody listed it":  {choosing(refusing(known("v10", "v7"), api.RefusedHandlerMissing, "v10")), v1alpha1.UpgradeUpToDate, "False NothingScheduled", "True NoEntry", "False NoFailure", "True NoEntry", []string{"upgrade v10 is applied to the state on the volume"}},
-		"spec.image is too new": {choosing(refusing(planned(known(), major("v7")), api.RefusedTooEarly, "v7")), v1alpha1.UpgradeScheduled, "True ImageKnown", "False ImageKnown", "True TooEarly", "True TooEarly", []string{"into spec.image"}},
+		"and nobody listed it":  {choosing(refusing(known("v10", "v7"), api.RefusedHandlerMissing, "v10")), v1alpha1.UpgradeUpToDate, "False NothingScheduled", "True NoEntry", "False NoFailure", "True NoEntry", []string{"upgrade v10 is applied on the volume"}},
+		"spec.image is too new": {choosing(refusing(planned(known(), major("v7")), api.RefusedTooEarly, "v7")), v1alpha1.UpgradeScheduled, "True ImageKnown", "False ImageKnown", "True TooEarly", "True TooEarly", []string{"in spec.image"}},
 		"an older sidecar":      {choosing(ofLevel(7)), v1alpha1.UpgradeUpToDate, "Unknown SidecarTooOld", "Unknown NotAsked", "False NoFailure", "False Progressing", []string{fmt.Sprintf("use a sidecar image of level %d", api.LevelUpgrades)}},
 	} {
 		status := node.Report(c.pass)
@@ -89,7 +89,7 @@ func TestUpgradeScheduled_EntryDiffersFromThePlan_IsTold(t *testing.T) {
 	p.Node.Spec.Upgrades[0].Type, p.Node.Spec.Upgrades[0].Height = v1alpha1.UpgradeMinor, 5
 	choose(p)
 	got := conditions.Get(node.Report(p).Conditions, v1alpha1.ConditionUpgradeScheduled).Message
-	if !strings.Contains(got, "the entry says Minor and the chain's plan does not") || !strings.Contains(got, "the entry says height 5") {
+	if !strings.Contains(got, "the entry says Minor but the chain's plan does not") || !strings.Contains(got, "the entry says height 5") {
 		t.Errorf("message %q", got)
 	}
 }
@@ -169,5 +169,27 @@ func TestImageInForceAndScheduledImage(t *testing.T) {
 	n.Status.Upgrade.Entry = "v8"
 	if got := node.ScheduledImage(&n.Spec, n.Status.Upgrade); got != "" {
 		t.Errorf("it has the image already: %s", got)
+	}
+}
+
+// S4: what was said of a backup holds for the newest spec, too, and says so.
+func TestUpgradeSnapshot_SaidAgainForANewerSpec(t *testing.T) {
+	p := settledPass()
+	p.Snapshot = node.SnapshotDecision{Taken: true, Reason: v1alpha1.ReasonSnapshotTaken, Message: "n-before-v7"}
+	report(p)
+	p.Snapshot = node.SnapshotDecision{}
+	for _, err := range []error{nil, errors.New("no answer")} {
+		p.Err = err
+		before := p.Node.Generation
+		p.Node.Generation++
+		got := conditions.Get(node.Report(p).Conditions, v1alpha1.ConditionUpgradeSnapshotTaken)
+		want := p.Node.Generation
+		if err != nil {
+			want = before
+		}
+		if got.Status != metav1.ConditionTrue || got.Message != "n-before-v7" || got.ObservedGeneration != want {
+			t.Errorf("%v: %+v, want generation %d", err, got, want)
+		}
+		report(p)
 	}
 }

@@ -111,7 +111,7 @@ func outdated(in *Input, todo []Missing) string {
 	}
 	for _, name := range remaining(in.Plan) {
 		if !asked(&in.Facts, &in.Target, name) {
-			return "step " + name + " is not asked for any more"
+			return "step " + name + " is no longer needed"
 		}
 	}
 	pinned := in.Plan.Target
@@ -144,6 +144,6 @@ func pendingRestart(in *Input) string {
 	if pod == nil || t.TemplateProblem != "" || pod.SpecHash != t.SpecHash || pod.TemplateHash == t.PodTemplateHash {
 		return ""
 	}
-	return "this version or configuration of the operator would render another pod template; " +
-		"the next update picks it up, or set the annotation " + v1alpha1.AnnotationRestart + " to any new value"
+	return "this version or configuration of the operator renders another pod template; " +
+		"the next update applies it; to apply it now, set the annotation " + v1alpha1.AnnotationRestart + " to any new value"
 }

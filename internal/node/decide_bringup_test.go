@@ -146,7 +146,7 @@ func TestDecide_Bootstrap(t *testing.T) {
 			name:   "N11: without a bootstrap image the Job goes before the StatefulSet comes",
 			in:     fresh(bootstrapping, jobReplays, replaying, func(in *node.Input) { in.Target.Bootstrap, in.Facts.Job = false, node.JobOutdated }),
 			action: node.Supersede, reason: node.ReasonNewNode, tasks: "ensure-data-pvc teardown-bootstrap apply-statefulset observe-image",
-			why: "is not asked for any more",
+			why: "is no longer needed",
 		},
 		{
 			name: "N11: after the bootstrap a retry goes on with the node itself, without a Job",

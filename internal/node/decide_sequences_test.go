@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
-// The ids are those of the cases in docs/soundness.md.
+// The ids are those of the cases in docs/contributing/soundness.md.
 func TestDecide_Sequences(t *testing.T) {
 	restarting := list(reconfigure)
 	checkAll(t, []row{
@@ -124,7 +124,7 @@ func TestDecide_Sequences(t *testing.T) {
 			in: fresh(fromBucket, active(node.ReasonNewNode, list(bucketBringUp), list("ensure-data-pvc apply-statefulset apply-service observe-image")...),
 				emptyHome, func(in *node.Input) { in.Target.Snapshot, in.Target.PreparationHash = node.PeerSnapshot, "p2" }),
 			action: node.Supersede, reason: node.ReasonNewNode, tasks: "configure-genesis config-apply configure-state-sync config-validate mark-ready",
-			why: "step snapshot-restore is not asked for any more",
+			why: "step snapshot-restore is no longer needed",
 		},
 		{
 			name: "N12: so does another height in the bucket",
@@ -143,9 +143,18 @@ func TestDecide_Sequences(t *testing.T) {
 // what its spec names. Until then it does not start.
 func TestDecide_DataDeletedAndGateReleased_IsSetUpLikeANewNode(t *testing.T) {
 	held := func(in *node.Input) { in.Facts.Document.Gate.State = api.GateHeld }
+	underWay := func(in *node.Input) { in.Facts.Operation = "reset" }
 	fromPeers := func(in *node.Input) { in.Target.Snapshot = node.PeerSnapshot }
 	checkAll(t, []row{
 		{name: "while it is held nothing is done", in: with(dataDeleted, fromBucket, held), held: "an operation holds the start gate closed"},
+		{
+			name: "nor while the operation runs whose hold the sidecar has forgotten", in: with(dataDeleted, fromBucket, underWay),
+			held: "an operation holds the start gate closed",
+		},
+		{
+			name: "nor where it has set up state sync", in: with(dataDeleted, fromPeers, underWay, func(in *node.Input) { in.Facts.Document.Home.Validation = nil }),
+			held: "an operation holds the start gate closed",
+		},
 		{
 			name: "without a snapshot it starts at the genesis", in: with(dataDeleted),
 			action: node.Start, reason: node.ReasonSidecarNotReady, tasks: "mark-ready",

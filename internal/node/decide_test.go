@@ -157,7 +157,7 @@ func TestDecide_ValidatorOnAnEmptyVolume_StandsStillUntilToldTo(t *testing.T) {
 	prepare := "configure-genesis config-apply config-validate mark-ready"
 	checkAll(t, []row{
 		{name: "it might sign twice what it has forgotten", in: with(podLost, signing, emptied), held: v1alpha1.AnnotationRetry},
-		{name: "an edit is no permission", in: with(podLost, signing, emptied, wants(buildB), signing), held: "has signed is forgotten"},
+		{name: "an edit is no permission", in: with(podLost, signing, emptied, wants(buildB), signing), held: "its signing state is lost"},
 		{
 			name: "the annotation is", in: with(podLost, signing, emptied, retried),
 			action: node.Start, reason: node.ReasonHomeEmpty, tasks: "validate-signing-key reserve-consensus-key " + prepare,
@@ -213,7 +213,7 @@ func TestDecide_ActivePlan(t *testing.T) {
 			in: with(config("c2-s2"), active(node.ReasonConfigChanged, list(reconfigure)), config(""), func(in *node.Input) {
 				in.Target.ConfigProblem = "spec.overrides: no such key"
 			}),
-			action: node.Drop, why: "step config-apply is not asked for any more",
+			action: node.Drop, why: "step config-apply is no longer needed",
 		},
 		{
 			name: "a sidecar that falls silent interrupts nothing",

@@ -22,6 +22,9 @@ type Facts struct {
 	// Document is what the sidecar of the pod, or of the bootstrap Job's pod, told; nil when
 	// nobody answered.
 	Document *api.Node
+	// Operation is the SeiNodeTask that has closed the gate and is not known to have opened it; empty when there
+	// is none. A sidecar that has lost its store does not know of it.
+	Operation string
 	// Remembered: the sidecar is too old to tell, and the document's home is what the
 	// operator remembers of it.
 	Remembered bool
@@ -68,7 +71,7 @@ func (f *Facts) gateClosed() bool {
 	if f.Document == nil {
 		return f.homeEmpty()
 	}
-	return f.Document.Gate.State == api.GateClosed
+	return f.Document.Gate.State == api.GateClosed && f.Operation == ""
 }
 
 // seidRuns reports whether there is a chain process that a restart could reach.
@@ -97,7 +100,13 @@ func (f *Facts) configValid() bool {
 }
 
 // held reports whether an operation keeps the gate closed.
-func (f *Facts) held() bool { return f.Document != nil && f.Document.Gate.State == api.GateHeld }
+func (f *Facts) held() bool {
+	if f.Document == nil {
+		return false
+	}
+	gate := f.Document.Gate.State
+	return gate == api.GateHeld || gate == api.GateClosed && f.Operation != ""
+}
 
 // tellsResultExport reports whether the sidecar is known to tell whether it exports results.
 func (f *Facts) tellsResultExport() bool {

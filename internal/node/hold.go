@@ -53,8 +53,8 @@ func holdBack(in *Input, diff []Missing) ([]Missing, hold) {
 func standsStill(in *Input) string {
 	f, t := &in.Facts, &in.Target
 	if f.Initialized && t.Signs && f.homeEmpty() && !t.Retry {
-		return "the volume of this validator is empty, and with it what it has signed is forgotten: restore the volume, or, " +
-			"when the key surely signs nowhere else and has not signed recent heights, set the annotation " + v1alpha1.AnnotationRetry + " to any new value"
+		return "the volume of this validator is empty, so its signing state is lost: restore the volume, or, " +
+			"if you are certain that the key signs nowhere else and has not signed recent heights, set the annotation " + v1alpha1.AnnotationRetry + " to any new value"
 	}
 	return ""
 }

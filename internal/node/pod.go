@@ -30,6 +30,8 @@ type Pod struct {
 	SidecarRuns bool
 	// SharedAudience: it is from an older operator, and its sidecar accepts the token of all nodes.
 	SharedAudience bool
+	// Plaintext: its sidecar was given no certificate and is called over plain HTTP.
+	Plaintext bool
 	// SeidStarted: seid has passed the start gate.
 	SeidStarted bool
 	// Trouble is what keeps a container from starting or staying up.
@@ -40,7 +42,8 @@ type Pod struct {
 // given.
 func IsFailure(reason string) bool {
 	switch reason {
-	case v1alpha1.ReasonInitFailed, v1alpha1.ReasonPodCrashLooping, v1alpha1.ReasonImagePullFailed, v1alpha1.ReasonStartRefused:
+	case v1alpha1.ReasonInitFailed, v1alpha1.ReasonPodCrashLooping, v1alpha1.ReasonImagePullFailed,
+		v1alpha1.ReasonContainerConfigFailed, v1alpha1.ReasonStartRefused:
 		return true
 	default:
 		return false
@@ -64,10 +67,10 @@ func (p *Pod) troubled() bool {
 func (p *Pod) readiness() verdict {
 	switch {
 	case p == nil:
-		return no(v1alpha1.ReasonPodPending, "there is no pod; the StatefulSet controller makes one")
+		return no(v1alpha1.ReasonPodPending, "there is no pod; waiting for the StatefulSet controller to create it")
 	case p.Lost:
 		return verdict{metav1.ConditionUnknown, v1alpha1.ReasonPodUnknown,
-			fmt.Sprintf("Kubernetes node %s does not answer, so nobody knows whether the pod runs", p.KubernetesNode)}
+			fmt.Sprintf("Kubernetes node %s does not answer: it is unknown whether the pod is running", p.KubernetesNode)}
 	case p.Leaving:
 		return no(v1alpha1.ReasonPodNotReady, "the pod is being replaced")
 	case p.Ready:

@@ -80,7 +80,7 @@ func DecidePull(want Pull, pod *PullPod, done *v1alpha1.PulledImage, now time.Ti
 	case pod.Ended != "":
 		return ended(pod, now)
 	case pod.Unschedulable != "":
-		return PullDecision{Problem: fmt.Sprintf("image %s is not pulled ahead: machine %s does not take the pod: %s", want.Image, want.Machine, pod.Unschedulable)}
+		return PullDecision{Problem: fmt.Sprintf("image %s is not pulled ahead: machine %s does not accept the pod: %s", want.Image, want.Machine, pod.Unschedulable)}
 	default:
 		return PullDecision{}
 	}

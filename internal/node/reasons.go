@@ -81,7 +81,7 @@ func reasonFor(in *Input, todo []Missing) (reason, message string) {
 
 func retryWords(in *Input) string {
 	if in.Target.Retry {
-		return "another try was asked for by the annotation " + v1alpha1.AnnotationRetry
+		return "a retry was requested by the annotation " + v1alpha1.AnnotationRetry
 	}
 	return "the spec was changed after the last failure"
 }
@@ -143,7 +143,7 @@ func templateChange(b *Build, t *Target) string {
 	case ReasonSidecarChanged:
 		return fmt.Sprintf("sidecar image changes from %s to %s", b.SidecarImage, t.SidecarImage)
 	case ReasonRestartRequested:
-		return fmt.Sprintf("restart %q was asked for by the annotation %s", t.Restart, v1alpha1.AnnotationRestart)
+		return fmt.Sprintf("restart %q was requested by the annotation %s", t.Restart, v1alpha1.AnnotationRestart)
 	default:
 		return "the spec asks for another pod template"
 	}

@@ -61,6 +61,8 @@ type Pass struct {
 	Snapshot SnapshotDecision
 	// VolumeProblem says why the volume could not be resized; empty when it could.
 	VolumeProblem string
+	// CertificateProblem says why the sidecar has no certificate; empty when it needs none or has one.
+	CertificateProblem string
 }
 
 // report is a status in the making.
@@ -74,9 +76,11 @@ type report struct {
 func Report(p *Pass) *v1alpha1.SeiNodeStatus {
 	r := newReport(p)
 	r.facts()
+	r.overtakeFailure()
 	r.upgrade()
 	r.phase()
 	r.conditions()
+	r.status.Problem = Problem(r.status.Conditions)
 	if p.Err == nil {
 		// An edit that could not be looked at yet is not observed.
 		r.status.ObservedGeneration = p.Node.Generation
@@ -89,7 +93,9 @@ func ReportTerminating(node *v1alpha1.SeiNode, now time.Time) *v1alpha1.SeiNodeS
 	r := newReport(&Pass{Node: node, Now: now})
 	r.enter(v1alpha1.NodeTerminating)
 	r.status.ObservedGeneration = node.Generation
-	r.set.False(v1alpha1.ConditionReady, v1alpha1.ReasonTerminating, "the node is being deleted: waiting for its pod to stop")
+	const waits = "the node is being deleted: waiting for its pod to stop"
+	r.set.False(v1alpha1.ConditionReady, v1alpha1.ReasonTerminating, waits)
+	r.status.Problem = inOneLine(v1alpha1.ReasonTerminating, waits) // whatever else was wrong ends with it
 	return r.status
 }
 
@@ -101,6 +107,9 @@ func newReport(p *Pass) *report {
 // facts writes what the node is made of and runs now.
 func (r *report) facts() {
 	status := r.status
+	if mode, err := ModeOf(&r.Node.Spec); err == nil {
+		status.Mode = mode.Field
+	}
 	status.StatefulSet = r.StatefulSet
 	status.ConsensusAddress = r.ConsensusAddress
 	status.Bootstrapped = status.Bootstrapped || r.Bootstrapped
@@ -129,6 +138,18 @@ func (r *report) facts() {
 	if status.InitializedAt != nil {
 		endpoint := r.Endpoint
 		status.Endpoint = &endpoint
+	}
+}
+
+// overtakeFailure has a plan that failed count as superseded once its target is not the wanted one any
+// more and nothing is missing: a spec that was put back needs no plan of its own to end the failure.
+func (r *report) overtakeFailure() {
+	last := r.status.LastPlan
+	if r.Err != nil || r.Ended != nil || r.status.Plan != nil || r.status.InitializedAt == nil || r.Node.Spec.Paused || len(r.Decision.Missing) > 0 {
+		return
+	}
+	if last != nil && last.Outcome == v1alpha1.OutcomeFailed && last.Target != nil && *last.Target != r.Target.PlanTarget {
+		last.Outcome = v1alpha1.OutcomeSuperseded
 	}
 }
 

@@ -19,13 +19,13 @@ func resultExportMissing(f *Facts, t *Target) string {
 	case wanted == "" && runs == nil:
 		return ""
 	case wanted == "":
-		return "the spec asks for no export of results any more"
+		return "the spec no longer asks for result export"
 	case runs == nil:
 		return "no results are exported yet"
 	case runs.Hash != wanted:
 		return "the canonical node or the bucket of the export of results changed"
 	case runs.Divergence != nil && t.Retry:
-		return "another comparison was asked for by the annotation " + v1alpha1.AnnotationRetry
+		return "a new comparison was requested by the annotation " + v1alpha1.AnnotationRetry
 	default:
 		return ""
 	}
@@ -48,10 +48,10 @@ func (r *report) resultsMatch() {
 	case r.Facts.Document != nil && r.Facts.Document.Seid.Divergence != nil:
 		r.set.False(v1alpha1.ConditionResultsMatch, v1alpha1.ReasonDiverged, refusalWords(r.Facts.Document.Seid.Divergence))
 	case runs != nil && runs.Problem != "":
-		unknown(v1alpha1.ReasonComparisonFailing, runs.Problem+"; it is tried again")
+		unknown(v1alpha1.ReasonComparisonFailing, runs.Problem+"; retrying")
 	case runs != nil:
 		r.set.True(v1alpha1.ConditionResultsMatch, v1alpha1.ReasonComparing, fmt.Sprintf(
-			"no block differs from those of %s so far; the comparison goes to %s in %s", runs.CanonicalRPC, runs.Prefix, runs.Bucket))
+			"no block differs from %s so far; the comparison is written to %s in %s", runs.CanonicalRPC, runs.Prefix, runs.Bucket))
 	case r.Target.ResultExport.Problem != "":
 		unknown(r.Target.ResultExport.Reason, r.Target.ResultExport.Problem)
 	case r.Facts.Document == nil && applies(r.status.Conditions, v1alpha1.ConditionResultsMatch):
@@ -98,6 +98,6 @@ func refusalWords(d *api.Divergence) string {
 	if d.Height == 0 {
 		block = "the block after its last one"
 	}
-	return fmt.Sprintf("seid refuses %s of its chain, whose %s is not what the state of this node has come to: layer %d (%s); seid says: %s",
+	return fmt.Sprintf("seid refuses %s of its chain, whose %s does not match this node's state: layer %d (%s); seid says: %s",
 		block, d.Field, d.Layer, layers[d.Layer], d.Message)
 }

@@ -40,7 +40,7 @@ func TestDecide_ResultExport_IsSetWhenItIsNotTheOneThatIsAskedFor(t *testing.T) 
 		"not begun":                {with(exporting("a", nil)), "no results are exported yet"},
 		"runs":                     {with(exporting("a", export("a"))), ""},
 		"another one runs":         {with(exporting("a", export("b"))), "changed"},
-		"not asked for any more":   {with(exporting("", export("b"))), "no export of results any more"},
+		"not asked for any more":   {with(exporting("", export("b"))), "no longer asks for result export"},
 		"never asked for":          {with(exporting("", nil)), ""},
 		"has ended":                {with(exporting("a", divergedExport("a"))), ""},
 		"has ended, asked again":   {with(exporting("a", divergedExport("a")), retried), v1alpha1.AnnotationRetry},
@@ -90,7 +90,7 @@ func TestReport_ResultsMatch(t *testing.T) {
 		},
 		"seid refuses the block, and the comparison has ended there": {
 			runs(refusedExport("a")), metav1.ConditionFalse, v1alpha1.ReasonDiverged,
-			"seid refuses block 42 of its chain, whose app_hash is not what the state of this node has come to: layer 0 (block header); seid says: panic: wrong; " +
+			"seid refuses block 42 of its chain, whose app_hash does not match this node's state: layer 0 (block header); seid says: panic: wrong; " +
 				"the report is c/results/ns/n/divergence-42.report.json.gz in s3://results",
 		},
 		"seid refuses a block, nothing is compared yet": {refuses(42), metav1.ConditionFalse, v1alpha1.ReasonDiverged, "seid refuses block 42 of its chain"},

@@ -235,7 +235,7 @@ func validationMissing(f *Facts, _ *Target) string {
 
 func gateClosed(f *Facts, _ *Target) string {
 	if f.gateClosed() {
-		return "the sidecar is new and holds the start gate closed"
+		return "the sidecar has just started and keeps the start gate closed"
 	}
 	return ""
 }
@@ -254,7 +254,7 @@ func publishingDiffers(f *Facts, t *Target) string {
 		return ""
 	}
 	if t.PublishKeep == 0 {
-		return "the node publishes its snapshots, and the spec does not ask for it"
+		return "the node publishes snapshots, but the spec does not ask for it"
 	}
-	return fmt.Sprintf("the node shall publish its snapshots and keep %d in the bucket", t.PublishKeep)
+	return fmt.Sprintf("the spec asks to publish snapshots and keep %d in the bucket", t.PublishKeep)
 }

@@ -25,7 +25,7 @@ type UpgradeInput struct {
 	Hold string
 }
 
-// UpgradeChoice is the image that a node shall run now, and how it stands to its chain's upgrades.
+// UpgradeChoice is the image that a node should run now, and its state with regard to upgrades of its chain.
 type UpgradeChoice struct {
 	// Image is spec.image, or that of the entry of spec.upgrades with the name Entry.
 	Image, Entry string

@@ -10,7 +10,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
-// upgrade writes how the node stands to its chain's upgrades. It changes when a plan appears or
+// upgrade writes the node's state with regard to upgrades of its chain. It changes when a plan appears or
 // goes, at a halt, and when the upgrade is applied; never with a block.
 func (r *report) upgrade() {
 	if !r.Read || r.Err != nil {
@@ -59,7 +59,7 @@ func (r *report) upgradeFailure() (reason, message string) {
 		switch {
 		case refusal.Kind == api.RefusedTooEarly:
 			return v1alpha1.ReasonTooEarly, fmt.Sprintf("image %s has the handler of upgrade %s, which is not due yet: "+
-				"put the image of the release before into %s. seid says: %s", c.Image, refusal.Name, imageField(c.Entry), refusal.Message)
+				"set the image of the previous release in %s. seid says: %s", c.Image, refusal.Name, imageField(c.Entry), refusal.Message)
 		case refusal.Name == c.Entry:
 			return v1alpha1.ReasonHandlerMissing, fmt.Sprintf("image %s does not have the handler of upgrade %s: correct %s. seid says: %s",
 				c.Image, refusal.Name, imageField(c.Entry), refusal.Message)

@@ -59,15 +59,15 @@ const snapshotInterval = time.Second
 // that stands still waits for its validators. What cannot be had holds up nothing.
 func DecideSnapshot(s VolumeSnapshot, timeout time.Duration, now time.Time) SnapshotDecision {
 	without := func(reason, why string) SnapshotDecision {
-		return SnapshotDecision{Reason: reason, Message: fmt.Sprintf("upgrade %s goes on without a VolumeSnapshot: %s", s.Upgrade, why)}
+		return SnapshotDecision{Reason: reason, Message: fmt.Sprintf("upgrade %s continues without a VolumeSnapshot: %s", s.Upgrade, why)}
 	}
 	switch {
 	case s.Upgrade == "":
 		return SnapshotDecision{}
 	case s.NoAPI:
-		return without(v1alpha1.ReasonSnapshotAPIMissing, "the cluster does not know the kind; install the CSI snapshot controller and its CRDs")
+		return without(v1alpha1.ReasonSnapshotAPIMissing, "the cluster does not serve VolumeSnapshots; install the CSI snapshot controller and its CRDs")
 	case s.Foreign:
-		return without(v1alpha1.ReasonSnapshotRefused, "VolumeSnapshot "+s.Name+" is not of this node")
+		return without(v1alpha1.ReasonSnapshotRefused, "VolumeSnapshot "+s.Name+" does not belong to this node")
 	case s.Refused != "":
 		return without(v1alpha1.ReasonSnapshotRefused, s.Refused)
 	case !s.Exists:
@@ -78,7 +78,7 @@ func DecideSnapshot(s VolumeSnapshot, timeout time.Duration, now time.Time) Snap
 			Message: fmt.Sprintf("VolumeSnapshot %s holds the state before upgrade %s", s.Name, s.Upgrade),
 		}
 	case now.Sub(s.Made) >= timeout:
-		d := without(v1alpha1.ReasonSnapshotTimeout, fmt.Sprintf("%s was not cut within %s%s", s.Name, timeout, because(s.Error)))
+		d := without(v1alpha1.ReasonSnapshotTimeout, fmt.Sprintf("%s was not taken within %s%s", s.Name, timeout, because(s.Error)))
 		d.Action = SnapshotDrop
 		return d
 	default:
@@ -87,7 +87,7 @@ func DecideSnapshot(s VolumeSnapshot, timeout time.Duration, now time.Time) Snap
 }
 
 func waiting(s VolumeSnapshot, action SnapshotAction) SnapshotDecision {
-	words := fmt.Sprintf("waiting for VolumeSnapshot %s to be cut%s", s.Name, because(s.Error))
+	words := fmt.Sprintf("waiting for VolumeSnapshot %s to be taken%s", s.Name, because(s.Error))
 	return SnapshotDecision{Action: action, Hold: words, Reason: v1alpha1.ReasonSnapshotPending, Message: words, RecheckAfter: snapshotInterval}
 }
 
@@ -99,13 +99,15 @@ func because(problem string) string {
 }
 
 // upgradeSnapshot says whether there is a backup from before the last upgrade that asked for one. A
-// pass that had nothing to do with one leaves what was said.
+// pass that had nothing to do with one says again what was said, which holds for the newest spec too.
 func (r *report) upgradeSnapshot() {
-	d := &r.Snapshot
+	d, was := &r.Snapshot, conditions.Get(r.status.Conditions, v1alpha1.ConditionUpgradeSnapshotTaken)
 	switch {
 	case d.Reason != "":
 		r.set.Status(v1alpha1.ConditionUpgradeSnapshotTaken, d.Taken, d.Reason, d.Message)
-	case conditions.Get(r.status.Conditions, v1alpha1.ConditionUpgradeSnapshotTaken) == nil:
+	case was == nil:
 		r.set.False(v1alpha1.ConditionUpgradeSnapshotTaken, v1alpha1.ReasonNotApplicable, "")
+	case r.Err == nil:
+		r.set.Set(was.Type, was.Status, was.Reason, was.Message)
 	}
 }

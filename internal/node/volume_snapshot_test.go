@@ -24,20 +24,20 @@ func TestDecideSnapshot_HoldsUntilItIsCutAndNoLongerThanAllowed(t *testing.T) {
 		words  string
 	}{
 		"not asked for": {},
-		"no such API":   {of(func(s *node.VolumeSnapshot) { s.NoAPI = true }), node.SnapshotNothing, false, v1alpha1.ReasonSnapshotAPIMissing, "upgrade v2 goes on without"},
+		"no such API":   {of(func(s *node.VolumeSnapshot) { s.NoAPI = true }), node.SnapshotNothing, false, v1alpha1.ReasonSnapshotAPIMissing, "upgrade v2 continues without"},
 		"not begun":     {of(func(*node.VolumeSnapshot) {}), node.SnapshotTake, true, v1alpha1.ReasonSnapshotPending, "waiting for VolumeSnapshot rpc-before-v2"},
 		"refused":       {of(func(s *node.VolumeSnapshot) { s.Refused = "quota" }), node.SnapshotNothing, false, v1alpha1.ReasonSnapshotRefused, "quota"},
 		"somebody else's": {
-			of(func(s *node.VolumeSnapshot) { s.Exists, s.Foreign, s.Cut = true, true, true }), node.SnapshotNothing, false, v1alpha1.ReasonSnapshotRefused, "not of this node",
+			of(func(s *node.VolumeSnapshot) { s.Exists, s.Foreign, s.Cut = true, true, true }), node.SnapshotNothing, false, v1alpha1.ReasonSnapshotRefused, "does not belong to this node",
 		},
 		"being cut": {
 			of(func(s *node.VolumeSnapshot) { s.Exists, s.Made, s.Error = true, now.Add(-59*time.Second), "no driver" }),
-			node.SnapshotNothing, true, v1alpha1.ReasonSnapshotPending, "to be cut: no driver",
+			node.SnapshotNothing, true, v1alpha1.ReasonSnapshotPending, "to be taken: no driver",
 		},
 		"cut": {of(func(s *node.VolumeSnapshot) { s.Exists, s.Cut, s.Made = true, true, now.Add(-time.Hour) }), node.SnapshotPrune, false, v1alpha1.ReasonSnapshotTaken, "before upgrade v2"},
 		"not cut in time": {
 			of(func(s *node.VolumeSnapshot) { s.Exists, s.Made, s.Error = true, now.Add(-time.Minute), "no driver" }),
-			node.SnapshotDrop, false, v1alpha1.ReasonSnapshotTimeout, "was not cut within 1m0s: no driver",
+			node.SnapshotDrop, false, v1alpha1.ReasonSnapshotTimeout, "was not taken within 1m0s: no driver",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

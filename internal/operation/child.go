@@ -75,11 +75,11 @@ func (o *Observation) parentSays() (Decision, bool) {
 	parent := o.Parent
 	switch {
 	case parent == nil || parent.UID != owner.UID || parent.DeletionTimestamp != nil:
-		return wait("is gone")
+		return wait("was deleted")
 	case Ended(&parent.Status):
-		return wait("is over")
+		return wait("has ended")
 	case !names(parent.Status.Nodes, o.Task.Name):
-		return wait("has not let it begin")
+		return wait("has not started it yet")
 	}
 	if deadline, begun := Deadline(parent); !begun || !o.Now.Before(deadline) {
 		return wait("has no time left")
@@ -88,7 +88,7 @@ func (o *Observation) parentSays() (Decision, bool) {
 		node := o.Task.Spec.Target.NodeRef.Name
 		return Decision{
 			Action: Fail, Reason: v1alpha1.ReasonTargetDeleted,
-			Message: fmt.Sprintf("SeiNode %s was deleted after SeiNodeTask %s had begun", node, owner.Name),
+			Message: fmt.Sprintf("SeiNode %s was deleted after SeiNodeTask %s had started", node, owner.Name),
 		}, true
 	}
 	return Decision{}, false

@@ -62,13 +62,13 @@ func TestDecide_Child_BeginsWhenItsParentHasItOnRecord(t *testing.T) {
 		says   string
 	}{
 		"on record":             {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { return p }, true, operation.Begin, ""},
-		"not on record":         {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { p.Status.Nodes.Members[0].Task = ""; return p }, true, operation.Wait, "has not let it begin"},
-		"the parent is gone":    {func(*v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { return nil }, true, operation.Wait, "is gone"},
-		"the parent is another": {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { p.UID = "another"; return p }, true, operation.Wait, "is gone"},
-		"the parent is going":   {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { leaving(p); return p }, true, operation.Wait, "is gone"},
-		"the parent is over":    {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { p.Status.CompletedAt = at(0); return p }, true, operation.Wait, "is over"},
+		"not on record":         {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { p.Status.Nodes.Members[0].Task = ""; return p }, true, operation.Wait, "has not started it yet"},
+		"the parent is gone":    {func(*v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { return nil }, true, operation.Wait, "was deleted"},
+		"the parent is another": {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { p.UID = "another"; return p }, true, operation.Wait, "was deleted"},
+		"the parent is going":   {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { leaving(p); return p }, true, operation.Wait, "was deleted"},
+		"the parent is over":    {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { p.Status.CompletedAt = at(0); return p }, true, operation.Wait, "has ended"},
 		"no time is left":       {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { p.Status.StartedAt = at(-5400); return p }, true, operation.Wait, "no time left"},
-		"the node is gone":      {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { return p }, false, operation.Fail, "SeiNode rpc-0 was deleted after SeiNodeTask p had begun"},
+		"the node is gone":      {func(p *v1alpha1.SeiNodeTask) *v1alpha1.SeiNodeTask { return p }, false, operation.Fail, "SeiNode rpc-0 was deleted after SeiNodeTask p had started"},
 	} {
 		parent := task("p", 60, forFleet)
 		_ = story{"P--", "P--", "yyy"}.observe(parent, rpcFleet())

@@ -98,7 +98,7 @@ func TestDecide_TargetFirstThenTheQueue(t *testing.T) {
 		"a kind of a newer operator":        {task("a", 9, unknown), node(), nil, "", operation.Fail, v1alpha1.ReasonUnsupportedKind, `"Dance"`},
 		"no target yet":                     {task("a", 9), nil, nil, "", operation.Wait, v1alpha1.ReasonTaskNotComplete, "no SeiNode n"},
 		"no target for long":                {task("a", 900, seenFor(300)), nil, nil, "", operation.Fail, v1alpha1.ReasonTargetNotFound, "waited for 5m0s"},
-		"another phase":                     {task("a", 9, seenFor(299)), initializing, nil, "", operation.Wait, v1alpha1.ReasonTaskNotComplete, "phase Initializing, and the task needs Running"},
+		"another phase":                     {task("a", 9, seenFor(299)), initializing, nil, "", operation.Wait, v1alpha1.ReasonTaskNotComplete, "phase Initializing, but the task needs Running"},
 		"another phase for long":            {task("a", 9, seenFor(300)), initializing, nil, "", operation.Fail, v1alpha1.ReasonPhaseTimeout, "phase Initializing"},
 		"runs":                              {task("a", 9, begun), node(), nil, "", operation.Run, "", ""},
 		"runs, the phase does not matter":   {task("a", 9, begun), initializing, nil, "", operation.Run, "", ""},

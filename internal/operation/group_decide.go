@@ -75,9 +75,9 @@ func (o *Observation) halt(members []member) Decision {
 	}
 	switch {
 	case len(withdraw) > 0:
-		return Decision{Action: Withdraw, Nodes: withdraw, Message: "no other node is begun with"}
+		return Decision{Action: Withdraw, Nodes: withdraw, Message: "no further node is started"}
 	case running:
-		return Decision{Action: Run, Message: "no other node is begun with"}
+		return Decision{Action: Run, Message: "no further node is started"}
 	default:
 		return o.failGroup(members)
 	}
@@ -88,7 +88,7 @@ func (o *Observation) failGroup(members []member) Decision {
 	n := summary(recorded(members))
 	message := fmt.Sprintf("failed on %d of %d nodes", n.Failed, n.Total)
 	if n.Pending > 0 {
-		message += fmt.Sprintf(", not begun on %d", n.Pending)
+		message += fmt.Sprintf(", not started on %d", n.Pending)
 	}
 	if first := firstFailure(members); first != "" {
 		message += "; " + first
@@ -99,7 +99,7 @@ func (o *Observation) failGroup(members []member) Decision {
 		d.Reason, d.Message = v1alpha1.ReasonTargetDeleted, lost+"; "+message
 	case o.timeIsUp():
 		deadline, _ := Deadline(o.Task)
-		d.Reason, d.Message = v1alpha1.ReasonTaskTimeout, fmt.Sprintf("not finished within %s: %s", deadline.Sub(o.Task.Status.StartedAt.Time), message)
+		d.Reason, d.Message = v1alpha1.ReasonTaskTimeout, fmt.Sprintf("not completed within %s: %s", deadline.Sub(o.Task.Status.StartedAt.Time), message)
 	}
 	return d
 }

@@ -141,10 +141,10 @@ func TestDecide_RestartOfAFleet_StaysWithinItsBudget(t *testing.T) {
 		"complete":                               {story{"CCC", "CCC", "yyy"}, nil, operation.Complete, nil, "complete on all 3 nodes"},
 		"complete, the children are gone":        {story{"CCC", "---", "yyy"}, nil, operation.Complete, nil, ""},
 		"complete on all, one is just over":      {story{"CCR", "CCC", "yyn"}, nil, operation.Complete, nil, ""},
-		"failed: no other begins":                {story{"F--", "F--", "yyy"}, nil, operation.Fail, nil, "failed on 1 of 3 nodes, not begun on 2; first on rpc-0: the reason of rpc-0"},
-		"failed: one that runs comes to its end": {story{"FR-", "FR-", "yyy"}, nil, operation.Run, nil, "no other node is begun with"},
+		"failed: no other begins":                {story{"F--", "F--", "yyy"}, nil, operation.Fail, nil, "failed on 1 of 3 nodes, not started on 2; first on rpc-0: the reason of rpc-0"},
+		"failed: one that runs comes to its end": {story{"FR-", "FR-", "yyy"}, nil, operation.Run, nil, "no further node is started"},
 		"failed: one that has not begun goes":    {story{"FP-", "FP-", "yyy"}, nil, operation.Withdraw, []string{"rpc-1"}, ""},
-		"failed: one that went has not begun":    {story{"FP-", "F--", "yyy"}, nil, operation.Fail, nil, "failed on 1 of 3 nodes, not begun on 2"},
+		"failed: one that went has not begun":    {story{"FP-", "F--", "yyy"}, nil, operation.Fail, nil, "failed on 1 of 3 nodes, not started on 2"},
 		"just failed":                            {story{"R--", "F--", "yyy"}, nil, operation.Fail, nil, "first on rpc-0"},
 		"a child that somebody deleted":          {story{"R--", "---", "yyy"}, nil, operation.Fail, nil, "was deleted"},
 	} {
@@ -198,10 +198,10 @@ func TestDecide_TimeOfATaskForAFleet_IsThatOfAllItsNodes(t *testing.T) {
 		says   string
 	}{
 		"within the default":          {forFleet, story{"C--", "C--", "yyy"}, 3*1800 - 1, operation.Start, "", ""},
-		"the default is over":         {forFleet, story{"C--", "C--", "yyy"}, 3 * 1800, operation.Fail, v1alpha1.ReasonTaskTimeout, "not finished within 1h30m0s: failed on 0 of 3 nodes, not begun on 2"},
+		"the default is over":         {forFleet, story{"C--", "C--", "yyy"}, 3 * 1800, operation.Fail, v1alpha1.ReasonTaskTimeout, "not completed within 1h30m0s: failed on 0 of 3 nodes, not started on 2"},
 		"complete in the last moment": {forFleet, story{"CCC", "CCC", "yyy"}, 3 * 1800, operation.Complete, v1alpha1.ReasonTaskComplete, ""},
 		"asked for less": {func(t *v1alpha1.SeiNodeTask) { forFleet(t); t.Spec.TimeoutSeconds = 7 },
-			story{"R--", "F--", "yyy"}, 7, operation.Fail, v1alpha1.ReasonTaskTimeout, "within 7s: failed on 1 of 3 nodes, not begun on 2; first on rpc-0"},
+			story{"R--", "F--", "yyy"}, 7, operation.Fail, v1alpha1.ReasonTaskTimeout, "within 7s: failed on 1 of 3 nodes, not started on 2; first on rpc-0"},
 		"one still runs":      {forFleet, story{"CR-", "CR-", "yyy"}, 3 * 1800, operation.Run, "", ""},
 		"one has not begun":   {forFleet, story{"CP-", "CP-", "yyy"}, 3 * 1800, operation.Withdraw, "", ""},
 		"waits have one time": {func(t *v1alpha1.SeiNodeTask) { forFleet(t); waits(t) }, story{"CCF", "CCF", "yyy"}, 24 * 3600, operation.Fail, v1alpha1.ReasonTaskTimeout, "within 24h0m0s"},
@@ -243,7 +243,7 @@ func TestDecide_TaskForSeveralNodes_WaitsForItsTarget(t *testing.T) {
 		"votes do not queue":         {task("p", 60, forFleet, waits), rpcFleet(), story{node: "yyy"}, task("q", 90, queued), operation.Begin, "", ""},
 		"votes of full nodes":        {task("p", 60, votes), rpcFleet(), story{node: "yyy"}, nil, operation.Fail, v1alpha1.ReasonTargetRefused, "SeiNode rpc-0 has no keyring"},
 		"runs, the fleet is going":   {task("p", 60, forFleet), rpcFleet(gone), story{"C--", "C--", "yyy"}, nil, operation.Fail, v1alpha1.ReasonTargetDeleted, "SeiNodeDeployment rpc was deleted"},
-		"runs, the fleet is gone":    {task("p", 60, forFleet), nil, story{"CR-", "CR-", "yyy"}, nil, operation.Run, "", "no other node"},
+		"runs, the fleet is gone":    {task("p", 60, forFleet), nil, story{"CR-", "CR-", "yyy"}, nil, operation.Run, "", "no further node"},
 		"waits, the fleet is gone":   {task("p", 60, forFleet, waits), nil, story{"CCR", "CCR", "yyy"}, nil, operation.Run, "", ""},
 	} {
 		o := c.story.observe(c.task, c.fleet)
@@ -274,7 +274,7 @@ func TestReport_TaskForSeveralNodes_SumsUpItsNodes(t *testing.T) {
 		"begins":               {story{node: "yyy"}, nil, v1alpha1.TaskNodes{Total: 3, Pending: 3}, v1alpha1.NodeTaskRunning, v1alpha1.ReasonTaskNotComplete, "complete on 0 of 3 nodes, running on 0"},
 		"starts one":           {story{"---", "---", "yyy"}, map[string]string{"rpc-0": "x"}, v1alpha1.TaskNodes{Total: 3, Pending: 3}, v1alpha1.NodeTaskRunning, v1alpha1.ReasonTaskNotComplete, "complete on 0 of 3 nodes, running on 0"},
 		"runs":                 {story{"CR-", "CR-", "yny"}, nil, v1alpha1.TaskNodes{Total: 3, Pending: 1, Running: 1, Complete: 1}, v1alpha1.NodeTaskRunning, v1alpha1.ReasonTaskNotComplete, "complete on 1 of 3 nodes, running on 1; waiting for rpc-1: SeiNodeTask " + operation.ChildName(task("p", 60), "rpc-1") + " restarts it"},
-		"fails":                {story{"CR-", "CF-", "yyy"}, nil, v1alpha1.TaskNodes{Total: 3, Pending: 1, Complete: 1, Failed: 1, FailedNames: []string{"rpc-1"}}, v1alpha1.NodeTaskFailed, v1alpha1.ReasonTaskNodeFailed, "failed on 1 of 3 nodes, not begun on 1; first on rpc-1: the reason of rpc-1"},
+		"fails":                {story{"CR-", "CF-", "yyy"}, nil, v1alpha1.TaskNodes{Total: 3, Pending: 1, Complete: 1, Failed: 1, FailedNames: []string{"rpc-1"}}, v1alpha1.NodeTaskFailed, v1alpha1.ReasonTaskNodeFailed, "failed on 1 of 3 nodes, not started on 1; first on rpc-1: the reason of rpc-1"},
 		"is complete":          {story{"CCR", "CCC", "yyy"}, nil, v1alpha1.TaskNodes{Total: 3, Complete: 3}, v1alpha1.NodeTaskComplete, v1alpha1.ReasonTaskComplete, "complete on all 3 nodes"},
 	} {
 		p := &operation.Pass{Observed: *c.observe(task("p", 60, forFleet), rpcFleet()), Made: c.made}

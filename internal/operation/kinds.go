@@ -38,7 +38,7 @@ type Kind struct {
 	OnFleet []string
 	// OnSidecar: the node's sidecar works on it, so there is something to cancel.
 	OnSidecar bool
-	// Transacts: it puts a transaction on chain, which nobody can take back.
+	// Transacts: it puts a transaction on chain, which nobody can undo.
 	Transacts bool
 	// Holds: it holds the node's gate closed while it runs, and leaves it so when it fails.
 	Holds bool
@@ -103,7 +103,7 @@ func KindOf(spec *v1alpha1.SeiNodeTaskSpec) (Kind, error) {
 			return kinds[i], nil
 		}
 	}
-	return Kind{}, fmt.Errorf("this version of the operator cannot do tasks of kind %q: upgrade the operator, then make the task again", spec.Kind)
+	return Kind{}, fmt.Errorf("this version of the operator does not support tasks of kind %q: upgrade the operator, then create the task again", spec.Kind)
 }
 
 // Changes reports whether a task changes its node. Such tasks of one node are done one after the

@@ -13,7 +13,7 @@ import (
 )
 
 func TestKinds_AreListedInTheDocumentationWithTheirTime(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tasks.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "how-to", "tasks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestKinds_AreListedInTheDocumentationWithTheirTime(t *testing.T) {
 			found = found || len(cells) > 4 && strings.TrimSpace(cells[1]) == fmt.Sprintf("`%s`", kind.Name) && strings.TrimSpace(cells[3]) == short(kind.Timeout)
 		}
 		if !found {
-			t.Errorf("docs/tasks.md does not list %s with its default timeout %s", kind.Name, short(kind.Timeout))
+			t.Errorf("docs/how-to/tasks.md does not list %s with its default timeout %s", kind.Name, short(kind.Timeout))
 		}
 	}
 }

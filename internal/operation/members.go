@@ -59,7 +59,7 @@ func (m *member) ended() bool {
 // started reports whether the node has a child that is not over.
 func (m *member) started() bool { return m.Task != "" && !m.ended() }
 
-// halted reports whether no other node is begun with: the time is up, the fleet is gone, or a node
+// halted reports whether no further node is started: the time is up, the fleet is gone, or a node
 // that was restarted has failed.
 func (o *Observation) halted(members []v1alpha1.TaskMember) bool {
 	if o.timeIsUp() || o.fleetLost() != "" {

@@ -48,7 +48,7 @@ func cannotSign(spec *v1alpha1.SeiNodeTaskSpec, node *v1alpha1.SeiNode) string {
 func cannotStateSync(_ *v1alpha1.SeiNodeTaskSpec, node *v1alpha1.SeiNode) string {
 	switch {
 	case node.Spec.Signs():
-		return fmt.Sprintf("SeiNode %s has a signing key, and the data of such a node is never thrown away by a task", node.Name)
+		return fmt.Sprintf("SeiNode %s has a signing key: a task never deletes the data of such a node", node.Name)
 	case node.Spec.FullNode == nil:
 		return fmt.Sprintf("SeiNode %s is not a full node: an archive would lose its history, and other modes do not state-sync", node.Name)
 	default:
@@ -62,7 +62,7 @@ func ofFleet(_ *v1alpha1.SeiNodeTaskSpec, node *v1alpha1.SeiNode) string {
 	if fleet == "" {
 		return ""
 	}
-	return fmt.Sprintf("SeiNode %s belongs to SeiNodeDeployment %s, which would put its image back: change spec.template.spec.image there", node.Name, fleet)
+	return fmt.Sprintf("SeiNode %s belongs to SeiNodeDeployment %s, which would revert its image: change spec.template.spec.image there", node.Name, fleet)
 }
 
 // FleetOf is the name of the fleet that writes a node's spec; empty when there is none. A node that

@@ -61,3 +61,15 @@ func MayHold(of *v1alpha1.SeiNodeTask) bool {
 	hold, open := plan.Find(of.Status.Plan, StepHoldGate), plan.Find(of.Status.Plan, StepMarkReady)
 	return hold != nil && hold.SubmittedAt != nil && (open == nil || open.Status != v1alpha1.TaskComplete)
 }
+
+// KeepsClosed reports whether a task that runs has closed its node's gate or is about to, and is not known to have
+// opened it. One that waits before its first step leaves the node alone: it looks for somebody to sync from.
+func KeepsClosed(of *v1alpha1.SeiNodeTask) bool {
+	kind, err := KindOf(&of.Spec)
+	if err != nil || !kind.Holds || of.Status.Plan == nil || !Running(&of.Status) {
+		return false
+	}
+	hold, open := plan.Find(of.Status.Plan, StepHoldGate), plan.Find(of.Status.Plan, StepMarkReady)
+	waits := hold == nil || hold.Status == v1alpha1.TaskRunning && hold.SubmittedAt == nil
+	return !waits && (open == nil || open.Status != v1alpha1.TaskComplete)
+}

@@ -118,11 +118,11 @@ func (p *Pass) afterwards() string {
 	case hold.SubmittedAt == nil:
 		return "; the node was not touched"
 	case reset.SubmittedAt == nil:
-		return "; the node is stopped behind its gate with its data as it was: delete this task to start the node again, " +
-			"or make another SeiNodeTask of kind StateSync"
+		return "; seid is stopped, the start gate is closed and its data is unchanged: delete this task to start the node again, " +
+			"or create another SeiNodeTask of kind StateSync"
 	case open.Status != v1alpha1.TaskComplete:
-		return "; the node is stopped behind its gate and its data may be gone: make another SeiNodeTask of kind StateSync, " +
-			"or delete this one to have the node set up again as its spec says"
+		return "; seid is stopped, the start gate is closed and its data may be deleted: create another SeiNodeTask of kind StateSync, " +
+			"or delete this one to set the node up again from its spec"
 	default:
 		return "; the node runs and goes on syncing"
 	}
@@ -176,13 +176,13 @@ func (p *Pass) unfinished(status *v1alpha1.SeiNodeTaskStatus) (reason, message s
 		return v1alpha1.ReasonTaskNotComplete, groupProgress(status.Nodes, p.Decision.Message)
 	}
 	if p.Plan == nil {
-		return cmp.Or(p.Decision.Reason, v1alpha1.ReasonTaskNotComplete), cmp.Or(p.Decision.Message, "the task has not begun")
+		return cmp.Or(p.Decision.Reason, v1alpha1.ReasonTaskNotComplete), cmp.Or(p.Decision.Message, "the task has not started")
 	}
 	step, index := plan.Current(p.Plan)
 	if step == nil {
 		return v1alpha1.ReasonTaskNotComplete, ""
 	}
-	return v1alpha1.ReasonTaskNotComplete, fmt.Sprintf("step %d/%d, %s: %s", index+1, len(p.Plan.Tasks), step.Type, cmp.Or(step.Message, "about to begin"))
+	return v1alpha1.ReasonTaskNotComplete, fmt.Sprintf("step %d/%d, %s: %s", index+1, len(p.Plan.Tasks), step.Type, cmp.Or(step.Message, "about to start"))
 }
 
 // targetReady is what condition TargetReady says. Once the task has begun the phase does not
@@ -195,13 +195,13 @@ func (p *Pass) targetReady(status *v1alpha1.SeiNodeTaskStatus) verdict {
 	case p.Decision.Action == Fail && p.Decision.Reason == v1alpha1.ReasonPhaseTimeout:
 		return verdict{metav1.ConditionFalse, p.Decision.Reason, p.Decision.Message}
 	case status.Nodes != nil:
-		words := fmt.Sprintf("%s had %d nodes when the task began", targetWords(&p.Observed.Task.Spec), status.Nodes.Total)
+		words := fmt.Sprintf("%s had %d nodes when the task started", targetWords(&p.Observed.Task.Spec), status.Nodes.Total)
 		return verdict{metav1.ConditionTrue, v1alpha1.ReasonPhaseMet, words}
 	case p.Observed.Group != nil:
 		return p.Observed.groupTarget()
 	case Begun(status):
 		spec := &p.Observed.Task.Spec
-		words := fmt.Sprintf("SeiNode %s was in phase %s when the task began", spec.Target.NodeRef.Name, requiredPhase(spec))
+		words := fmt.Sprintf("SeiNode %s was in phase %s when the task started", spec.Target.NodeRef.Name, requiredPhase(spec))
 		return verdict{metav1.ConditionTrue, v1alpha1.ReasonPhaseMet, words}
 	default:
 		return p.Observed.target()

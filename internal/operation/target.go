@@ -47,7 +47,7 @@ func (o *Observation) target() verdict {
 		return verdict{metav1.ConditionFalse, v1alpha1.ReasonTargetNotFound, fmt.Sprintf("there is no SeiNode %s in this namespace", name)}
 	case o.Node.Status.Phase != phase:
 		is := cmp.Or(o.Node.Status.Phase, v1alpha1.NodePending)
-		return verdict{metav1.ConditionFalse, v1alpha1.ReasonPhaseNotMet, fmt.Sprintf("SeiNode %s is in phase %s, and the task needs %s", name, is, phase)}
+		return verdict{metav1.ConditionFalse, v1alpha1.ReasonPhaseNotMet, fmt.Sprintf("SeiNode %s is in phase %s, but the task needs %s", name, is, phase)}
 	default:
 		return verdict{metav1.ConditionTrue, v1alpha1.ReasonPhaseMet, fmt.Sprintf("SeiNode %s is in phase %s", name, phase)}
 	}

@@ -25,7 +25,7 @@ const (
 )
 
 // errStillAsking: the answer is on its way.
-var errStillAsking = errors.New("EC2 has not answered yet; asking on")
+var errStillAsking = errors.New("EC2 has not answered yet; still waiting")
 
 // Cache keeps a slow source of Instances away from reconciles: every question is
 // asked in the background by one asker at a time, and callers wait for it only

@@ -179,7 +179,7 @@ func (e *EC2) askNodeID(ctx context.Context, instance *Instance) {
 		return
 	}
 	if !nodeIDPattern.MatchString(status.NodeInfo.ID) {
-		instance.Problem = fmt.Sprintf("its RPC calls it %q, which is no node id", status.NodeInfo.ID)
+		instance.Problem = fmt.Sprintf("its RPC reports %q, which is not a node ID", status.NodeInfo.ID)
 		return
 	}
 	instance.NodeID = status.NodeInfo.ID

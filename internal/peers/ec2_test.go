@@ -187,7 +187,7 @@ func TestEC2_FindsRunningInstancesOverAllPages(t *testing.T) {
 func TestEC2_WithoutNodeIDTag_AsksTheInstancesRPC(t *testing.T) {
 	cases := map[string]struct{ body, wantID, wantProblem string }{
 		"answers":  {`{"node_info":{"id":"` + id("a") + `"},"sync_info":{"latest_block_height":"1","earliest_block_height":"1","max_peer_block_height":"0"},"validator_info":{"voting_power":"0"}}`, id("a"), ""},
-		"no id":    {`{"node_info":{"id":"x,y"},"sync_info":{"latest_block_height":"1","earliest_block_height":"1","max_peer_block_height":"0"},"validator_info":{"voting_power":"0"}}`, "", `its RPC calls it "x,y", which is no node id`},
+		"no id":    {`{"node_info":{"id":"x,y"},"sync_info":{"latest_block_height":"1","earliest_block_height":"1","max_peer_block_height":"0"},"validator_info":{"voting_power":"0"}}`, "", `its RPC reports "x,y", which is not a node ID`},
 		"nonsense": {`<html>`, "", "it has no tag sei.io/node-id, and asking its RPC: "},
 	}
 	for name, tc := range cases {

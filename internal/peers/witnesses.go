@@ -54,7 +54,7 @@ func Witnesses(
 		servers = others(resolved, found, clusterDomain)
 	}
 	if len(servers) == 0 {
-		waiting = fmt.Sprintf("none of the %d nodes that spec.peers finds by label is in sync, and nobody else can be asked for a block to trust: "+
+		waiting = fmt.Sprintf("none of the %d nodes that spec.peers finds by label is in sync, and there is no other source for a block to trust: "+
 			"set rpcServers of the snapshot, stateSync.syncers of the operator's configuration, or add peers that are in sync", len(found))
 	}
 	return servers, waiting, nil

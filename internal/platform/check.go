@@ -22,6 +22,7 @@ type checker struct {
 func check(c *Config, lines map[string]int) []problem {
 	k := &checker{lines: lines}
 	k.dnsName("clusterDomain", c.ClusterDomain)
+	k.image("images.sidecar", c.Images.Sidecar)
 	eachMode(&c.Scheduling, "scheduling", k.scheduling)
 	eachMode(&c.Storage, "storage", k.storage)
 	eachMode(&c.Resources.PerMode, "resources", k.resources)

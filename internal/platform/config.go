@@ -20,7 +20,7 @@ type Config struct {
 	Storage PerMode[Storage] `json:"storage"`
 	// Resources of the containers.
 	Resources Resources `json:"resources"`
-	// Sidecar tunes what sidecars may do without an operator.
+	// Sidecar tunes how sidecars are called, and what they may do without an operator.
 	Sidecar Sidecar `json:"sidecar"`
 	// Buckets the sidecars read from and write to.
 	Buckets Buckets `json:"buckets"`
@@ -95,13 +95,19 @@ type Resources struct {
 	Sidecar ContainerResources `json:"sidecar"`
 }
 
-// Sidecar tunes what sidecars may do without an operator.
+// Sidecar tunes how sidecars are called, and what they may do without an operator.
 type Sidecar struct {
 	// StandingPermission is for how long after the operator opened a node's gate a new sidecar
 	// on the same volume may open it by itself when it hears of no operator. 0 means never;
 	// nodes that sign blocks never may.
 	StandingPermission *metav1.Duration `json:"standingPermission"`
+	// TLS gives the sidecars of new pods a certificate, and has them called over TLS. Off, they are
+	// called over plain HTTP, for sidecar images that are too old for it.
+	TLS *bool `json:"tls"`
 }
+
+// ServesTLS reports whether the sidecars of new pods get a certificate.
+func (s Sidecar) ServesTLS() bool { return s.TLS == nil || *s.TLS }
 
 // Buckets are addresses such as s3://name?region=eu-central-1. Empty means none.
 type Buckets struct {

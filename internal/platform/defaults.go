@@ -9,8 +9,9 @@ import (
 )
 
 // DefaultSidecarImage is the sidecar image of an operator that is told no other.
-// Release builds set it at link time to the image of the same version.
-var DefaultSidecarImage = "sei-operator/sidecar:dev"
+// Release builds set it at link time to the image of the same version. Until then
+// it is one that make up loads and that no registry has.
+var DefaultSidecarImage = "localhost/sei-operator/sidecar:dev"
 
 // The target types of a network load balancer.
 const (

@@ -17,14 +17,14 @@ import (
 // Load reads the configuration from a file; "" means there is none and gives
 // the defaults. The error lists every mistake as file:line: field: what.
 func Load(path string) (*Config, error) {
-	if path == "" {
-		return Default(), nil
+	var data []byte
+	if path != "" {
+		var err error
+		if data, err = os.ReadFile(path); err != nil { //nolint:gosec // the operator is told which file to read
+			return nil, fmt.Errorf("reading platform configuration: %w", err)
+		}
 	}
-	data, err := os.ReadFile(path) //nolint:gosec // the operator is told which file to read
-	if err != nil {
-		return nil, fmt.Errorf("reading platform configuration: %w", err)
-	}
-	cfg, err := parse(path, data)
+	cfg, err := parse(cmp.Or(path, "defaults"), data)
 	if err != nil {
 		return nil, fmt.Errorf("reading platform configuration: %w", err)
 	}
@@ -37,12 +37,10 @@ func parse(name string, data []byte) (*Config, error) {
 		return nil, err
 	}
 	cfg := &Config{}
-	if root == nil {
-		cfg.applyDefaults()
-		return cfg, nil
-	}
 	d := &decoder{lines: map[string]int{}}
-	d.decode(root, reflect.ValueOf(cfg).Elem(), "")
+	if root != nil {
+		d.decode(root, reflect.ValueOf(cfg).Elem(), "")
+	}
 	if len(d.problems) == 0 {
 		cfg.applyDefaults()
 		d.problems = check(cfg, d.lines)

@@ -148,6 +148,7 @@ func TestLoad_Mistakes_NameFileLineAndField(t *testing.T) {
 		"bad second document":       {"clusterDomain: a\n---\na: [\n", "f:"},
 		"tabs":                      {"storage:\n\tdefault: {}\n", "f:2: "},
 		"no such domain":            {"clusterDomain: Cluster_Local\n", `f:1: clusterDomain: "Cluster_Local" is not a DNS name`},
+		"image without a registry":  {"images:\n  sidecar: sei-operator/sidecar:v1\n", `f:2: images.sidecar: "sei-operator/sidecar:v1" names no registry`},
 		"size of zero":              {"storage:\n  seed:\n    size: 0\n", "f:3: storage.seed.size: must be more than zero"},
 		"class name":                {"storage:\n  seed:\n    className: A_B\n", "f:3: storage.seed.className"},
 		"unknown resource":          {"resources:\n  sidecar:\n    limits:\n      memroy: 1Gi\n", "f:4: resources.sidecar.limits.memroy: no such resource"},
@@ -221,7 +222,7 @@ func TestLoad_Anchors_AreFollowed(t *testing.T) {
 }
 
 func TestDocumentedExample_Loads(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "platform-config.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "platform-config.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,4 +248,26 @@ func FuzzParse_NeverPanics(f *testing.F) {
 			t.Errorf("got %v and %v", cfg, err)
 		}
 	})
+}
+
+func TestLoad_DefaultWithoutARegistry_IsRefusedLikeOneOfTheFile(t *testing.T) {
+	before := DefaultSidecarImage
+	t.Cleanup(func() { DefaultSidecarImage = before })
+	DefaultSidecarImage = "sidecar:v1"
+	if _, err := Load(""); err == nil || !strings.Contains(err.Error(), `images.sidecar: "sidecar:v1" names no registry`) {
+		t.Errorf("got %v, want an error that names images.sidecar", err)
+	}
+}
+
+func TestNamesRegistry(t *testing.T) {
+	tests := map[string]bool{
+		"seid": false, "seid:v6": false, "sei-operator/sidecar:v1": false, "library/seid@sha256:0": false,
+		"localhost/seid:v6": true, "localhost:5000/seid": true, "registry:5000/seid:v6": true,
+		"registry.example.com/seid:v6": true, "registry.example.com/team/seid@sha256:0": true, "registry.example.com": false,
+	}
+	for image, want := range tests {
+		if got := NamesRegistry(image); got != want {
+			t.Errorf("NamesRegistry(%q) = %v, want %v", image, got, want)
+		}
+	}
 }

@@ -22,8 +22,9 @@ const portNameSidecar = "sidecar"
 
 // The sidecar's binary: in its own image, and where install puts it.
 const (
-	sidecarInImage = "/sidecar"
-	sidecarBinary  = installDir + "/sidecar"
+	sidecarProgram = "sidecar"
+	sidecarInImage = "/" + sidecarProgram
+	sidecarBinary  = installDir + "/" + sidecarProgram
 )
 
 // installContainer copies the sidecar's binary out of its image, so that the
@@ -39,7 +40,7 @@ func (p pod) initContainer() *corev1ac.ContainerApplyConfiguration {
 	return container(ContainerSeidInit, p.chainImage, p.seidResources()).
 		WithCommand(sidecarBinary, "init").
 		WithEnv(p.initEnv()...).
-		WithVolumeMounts(homeMounts()...)
+		WithVolumeMounts(homeMounts(volumeHome, volumeTmp)...)
 }
 
 // sidecarContainer is a native sidecar: it runs before seid starts and after it
@@ -53,18 +54,23 @@ func (p pod) sidecarContainer() *corev1ac.ContainerApplyConfiguration {
 		WithPorts(containerPort(portNameSidecar, port)).
 		WithStartupProbe(sidecarStartup(p.Node)).
 		WithLivenessProbe(sidecarLiveness(p.Node)).
-		WithVolumeMounts(homeMounts()...).
+		// What seid can write to, the sidecar's programs must not take settings from.
+		WithVolumeMounts(homeMounts(volumeSidecarHome, volumeSidecarTmp)...).
 		WithVolumeMounts(mount(volumeToken, tokenDir).WithReadOnly(true)).
+		WithVolumeMounts(p.certificateMounts()...).
 		WithVolumeMounts(p.sidecarKeyMounts()...)
 }
 
-// seidContainer waits at the gate and then becomes seid.
+// seidContainer waits at the gate, which then runs seid.
 func (p pod) seidContainer() *corev1ac.ContainerApplyConfiguration {
 	c := container(ContainerSeid, p.chainImage, p.seidResources()).
 		WithCommand(p.gateCommand()...).
 		WithEnv(p.gateEnv()...).
-		WithVolumeMounts(homeMounts()...).
-		WithVolumeMounts(p.seidKeyMounts()...)
+		WithEnv(extraEnv(p.Node)...).
+		WithVolumeMounts(homeMounts(volumeHome, volumeTmp)...).
+		WithVolumeMounts(p.hide()...).
+		WithVolumeMounts(p.seidKeyMounts()...).
+		WithVolumeMounts(extraMounts(p.Node)...)
 	for _, port := range seid.Ports(modeOf(p.Node)) {
 		ac := containerPort(port.Name, port.Number)
 		if port.Name == seid.PortNameP2P && p.Node.Spec.P2PHostPort != 0 {
@@ -114,13 +120,19 @@ func SidecarImage(spec corev1.PodSpec) string { return imageOf(spec.InitContaine
 
 // NodeUID is the UID of the node that a pod's sidecar serves, as the pod tells it; empty in pods of
 // older operators.
-func NodeUID(spec corev1.PodSpec) string {
+func NodeUID(spec corev1.PodSpec) string { return sidecarVariable(spec, EnvNodeUID) }
+
+// ServesTLS reports whether a pod's sidecar was given a certificate: it is called over TLS then, and in
+// no other way.
+func ServesTLS(spec corev1.PodSpec) bool { return sidecarVariable(spec, EnvTLSDir) != "" }
+
+func sidecarVariable(spec corev1.PodSpec, name string) string {
 	for i := range spec.InitContainers {
 		if spec.InitContainers[i].Name != ContainerSidecar {
 			continue
 		}
 		for _, v := range spec.InitContainers[i].Env {
-			if v.Name == EnvNodeUID {
+			if v.Name == name {
 				return v.Value
 			}
 		}

@@ -12,22 +12,27 @@ import (
 // Environment variables of the sidecar, as cmd/sidecar reads them. Where results
 // are exported to is a parameter of that task.
 const (
-	envHome            = "SEI_HOME"
-	envChainID         = "SEI_CHAIN_ID"
-	envPort            = "SEI_SIDECAR_PORT"
-	envAuthMode        = "SEI_SIDECAR_AUTHN_MODE"
-	envAuthSubjects    = "SEI_SIDECAR_ALLOWED_SUBJECTS"
-	envNodeNamespace   = "SEI_NODE_NAMESPACE"
-	envNodeName        = "SEI_NODE_NAME"
-	envPodUID          = "SEI_POD_UID"
-	envTemplateHash    = "SEI_POD_TEMPLATE_HASH"
-	envSnapshotBucket  = "SEI_SNAPSHOT_BUCKET_URL"
-	envGenesisBucket   = "SEI_GENESIS_BUCKET_URL"
-	envUploadTimeout   = "SEI_SNAPSHOT_UPLOAD_TIMEOUT"
-	envKeyringBackend  = "SEI_KEYRING_BACKEND"
-	envKeyringDir      = "SEI_KEYRING_DIR"
-	envKeyringPassword = "SEI_KEYRING_PASSPHRASE" //nolint:gosec // a name, not a secret
+	envHome           = "SEI_HOME"
+	envChainID        = "SEI_CHAIN_ID"
+	envPort           = "SEI_SIDECAR_PORT"
+	envAuthMode       = "SEI_SIDECAR_AUTHN_MODE"
+	envAuthSubjects   = "SEI_SIDECAR_ALLOWED_SUBJECTS"
+	envNodeNamespace  = "SEI_NODE_NAMESPACE"
+	envNodeName       = "SEI_NODE_NAME"
+	envPodUID         = "SEI_POD_UID"
+	envTemplateHash   = "SEI_POD_TEMPLATE_HASH"
+	envSnapshotBucket = "SEI_SNAPSHOT_BUCKET_URL"
+	envGenesisBucket  = "SEI_GENESIS_BUCKET_URL"
+	envUploadTimeout  = "SEI_SNAPSHOT_UPLOAD_TIMEOUT"
+	envKeyringBackend = "SEI_KEYRING_BACKEND"
+	envKeyringDir     = "SEI_KEYRING_DIR"
+	envPassphraseFile = "SEI_KEYRING_PASSPHRASE_FILE" //nolint:gosec // a name, not a secret
+	envPrivateDir     = "SEI_SIDECAR_PRIVATE_DIR"
 )
+
+// EnvTLSDir is the variable that tells a sidecar where its certificate is, and whoever looks at the
+// pod that the sidecar is to be called over TLS.
+const EnvTLSDir = "SEI_SIDECAR_TLS_DIR"
 
 // EnvNodeUID is the variable that tells a sidecar the UID of its node, and whoever looks at the pod
 // that the sidecar knows it.
@@ -89,7 +94,11 @@ func (p pod) sidecarEnv() []*corev1ac.EnvVarApplyConfiguration {
 		envFrom(envPodUID, "metadata.uid"),
 		envFrom(envTemplateHash, "metadata.annotations['"+AnnotationTemplateHash+"']"),
 		env(envUploadTimeout, p.Platform.Snapshots.UploadTimeout.Duration.String()),
+		env(envPrivateDir, tmpDir),
 	)
+	if p.Platform.Sidecar.ServesTLS() {
+		vars = append(vars, env(EnvTLSDir, certificateDir))
+	}
 	if bucket := p.Platform.Buckets.Snapshot; bucket != "" {
 		vars = append(vars, env(envSnapshotBucket, bucket))
 	}

@@ -60,6 +60,12 @@ type podInputs struct {
 	Passphrase       *v1alpha1.SecretKeyRef       `json:"passphrase,omitempty"`
 	Restart          string                       `json:"restart,omitempty"`
 	P2PHostPort      int32                        `json:"p2pHostPort,omitempty"`
+	// What later versions added is left out when it is unset, so that the hash stays.
+	PodAnnotations    map[string]string           `json:"podAnnotations,omitempty"`
+	ImagePullSecrets  []v1alpha1.ImagePullSecret  `json:"imagePullSecrets,omitempty"`
+	ExtraEnv          []v1alpha1.ExtraEnvVar      `json:"extraEnv,omitempty"`
+	ExtraVolumes      []v1alpha1.ExtraVolume      `json:"extraVolumes,omitempty"`
+	ExtraVolumeMounts []v1alpha1.ExtraVolumeMount `json:"extraVolumeMounts,omitempty"`
 }
 
 // podInputsOf holds effective values where the API has a default, so that
@@ -80,6 +86,12 @@ func podInputsOf(in Input) podInputs {
 		NodeKey:       spec.NodeKeySecret(),
 		Restart:       node.Annotations[v1alpha1.AnnotationRestart],
 		P2PHostPort:   spec.P2PHostPort,
+
+		PodAnnotations:    requestedAnnotations(node),
+		ImagePullSecrets:  spec.ImagePullSecrets,
+		ExtraEnv:          spec.ExtraEnv,
+		ExtraVolumes:      spec.ExtraVolumes,
+		ExtraVolumeMounts: spec.ExtraVolumeMounts,
 	}
 	if spec.Sidecar != nil {
 		inputs.SidecarImage = spec.Sidecar.Image

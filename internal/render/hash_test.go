@@ -50,6 +50,26 @@ var specChanges = []struct {
 	{"sidecar", false, func(s *v1alpha1.SeiNodeSpec) { s.Sidecar = &v1alpha1.SidecarSpec{Port: 7777} }},
 	{"podLabels", true, func(s *v1alpha1.SeiNodeSpec) { s.PodLabels = map[string]v1alpha1.LabelValue{"a": "b"} }},
 	{"podLabels", false, func(s *v1alpha1.SeiNodeSpec) { s.PodLabels = map[string]v1alpha1.LabelValue{v1alpha1.LabelNode: "x"} }},
+	{"podAnnotations", true, func(s *v1alpha1.SeiNodeSpec) { s.PodAnnotations = map[string]v1alpha1.AnnotationValue{"a": "b"} }},
+	{"podAnnotations", false, func(s *v1alpha1.SeiNodeSpec) { s.PodAnnotations = map[string]v1alpha1.AnnotationValue{} }},
+	{"podAnnotations", false, func(s *v1alpha1.SeiNodeSpec) {
+		s.PodAnnotations = map[string]v1alpha1.AnnotationValue{"karpenter.sh/do-not-disrupt": "true"}
+	}},
+	{"podAnnotations", true, func(s *v1alpha1.SeiNodeSpec) {
+		s.PodAnnotations = map[string]v1alpha1.AnnotationValue{"karpenter.sh/do-not-disrupt": "false"}
+	}},
+	{"imagePullSecrets", true, func(s *v1alpha1.SeiNodeSpec) { s.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "x"}} }},
+	{"imagePullSecrets", false, func(s *v1alpha1.SeiNodeSpec) { s.ImagePullSecrets = []v1alpha1.ImagePullSecret{} }},
+	{"extraEnv", true, func(s *v1alpha1.SeiNodeSpec) { s.ExtraEnv = []v1alpha1.ExtraEnvVar{{Name: "GOGC", Value: "50"}} }},
+	{"extraEnv", false, func(s *v1alpha1.SeiNodeSpec) { s.ExtraEnv = []v1alpha1.ExtraEnvVar{} }},
+	{"extraVolumes", true, func(s *v1alpha1.SeiNodeSpec) {
+		s.ExtraVolumes = []v1alpha1.ExtraVolume{{Name: "x", EmptyDir: &v1alpha1.ExtraEmptyDir{}}}
+	}},
+	{"extraVolumes", false, func(s *v1alpha1.SeiNodeSpec) { s.ExtraVolumes = []v1alpha1.ExtraVolume{} }},
+	{"extraVolumeMounts", true, func(s *v1alpha1.SeiNodeSpec) {
+		s.ExtraVolumeMounts = []v1alpha1.ExtraVolumeMount{{Name: "x", MountPath: "/mnt/x"}}
+	}},
+	{"extraVolumeMounts", false, func(s *v1alpha1.SeiNodeSpec) { s.ExtraVolumeMounts = []v1alpha1.ExtraVolumeMount{} }},
 	{"dataVolume", true, func(s *v1alpha1.SeiNodeSpec) {
 		s.DataVolume = &v1alpha1.DataVolumeSpec{Import: &v1alpha1.ImportVolume{PVCName: "x"}}
 	}},

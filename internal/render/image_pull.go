@@ -22,8 +22,8 @@ const AnnotationPullMachine = "sei.io/pull-machine"
 // ImagePullPodName is the name of the pod that pulls an image ahead for a node.
 func ImagePullPodName(node *v1alpha1.SeiNode) string { return node.Name + "-pull" }
 
-// ImagePullPod pulls an image on the machine of the node's pod, with the same service account, whose
-// pull secrets it thereby has, and the same tolerations. It asks seid for its version and ends. An
+// ImagePullPod pulls an image on the machine of the node's pod, with the same pull secrets, those of
+// the service account among them, and the same tolerations. It asks seid for its version and ends. An
 // image that cannot run that was pulled all the same.
 //
 // It carries none of the labels by which StatefulSets, Services, budgets or the operator itself find
@@ -44,7 +44,8 @@ func ImagePullPod(in Input, image, machine string) (*corev1.Pod, error) {
 		WithTolerations(tolerations...).
 		WithAffinity(onMachine(machine)).
 		WithContainers(pullContainer(image)).
-		WithVolumes(emptyDir(volumeTmp))
+		WithVolumes(emptyDir(volumeTmp)).
+		WithImagePullSecrets(imagePullSecrets(in.Node)...)
 	return Convert[corev1.Pod](corev1ac.Pod(ImagePullPodName(in.Node), in.Node.Namespace).
 		WithLabels(imagePullLabels(in.Node)).
 		WithAnnotations(map[string]string{AnnotationPullMachine: machine}).

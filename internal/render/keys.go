@@ -31,7 +31,10 @@ func (p pod) keyVolumes() []*corev1ac.VolumeApplyConfiguration {
 	}
 	if keyring := spec.OperatorKeyringSecret(); keyring != nil {
 		source := corev1ac.SecretVolumeSource().WithSecretName(keyring.SecretName).WithDefaultMode(modeKey)
-		volumes = append(volumes, corev1ac.Volume().WithName(volumeKeyring).WithSecret(source))
+		passphrase := keyring.PassphraseSecretRef
+		volumes = append(volumes,
+			corev1ac.Volume().WithName(volumeKeyring).WithSecret(source),
+			keyVolume(volumePhrase, passphrase.SecretName, passphrase.Key))
 	}
 	return volumes
 }
@@ -60,11 +63,14 @@ func (p pod) seidKeyMounts() []*corev1ac.VolumeMountApplyConfiguration {
 }
 
 // sidecarKeyMounts give the sidecar the identity it reports, and the account it
-// signs governance transactions with.
+// signs governance transactions with. Keyring and passphrase are directories that follow edits of
+// their Secrets: the two are changed together, and read for every signature.
 func (p pod) sidecarKeyMounts() []*corev1ac.VolumeMountApplyConfiguration {
 	mounts := p.nodeKeyMounts()
 	if p.withKeys && p.Node.Spec.OperatorKeyringSecret() != nil {
-		mounts = append(mounts, mount(volumeKeyring, seidHome.KeyringFile()).WithReadOnly(true))
+		mounts = append(mounts,
+			mount(volumeKeyring, seidHome.KeyringFile()).WithReadOnly(true),
+			mount(volumePhrase, passphraseDir).WithReadOnly(true))
 	}
 	return mounts
 }
@@ -106,8 +112,7 @@ func (p pod) keyringEnv() []*corev1ac.EnvVarApplyConfiguration {
 	}
 	if backend == keyringFile {
 		ref := p.Node.Spec.OperatorKeyringSecret().PassphraseSecretRef
-		vars = append(vars, corev1ac.EnvVar().WithName(envKeyringPassword).WithValueFrom(corev1ac.EnvVarSource().
-			WithSecretKeyRef(corev1ac.SecretKeySelector().WithName(ref.SecretName).WithKey(ref.Key))))
+		vars = append(vars, env(envPassphraseFile, passphraseDir+"/"+ref.Key))
 	}
 	return vars
 }

@@ -20,6 +20,11 @@ const (
 	annotationDoNotDisrupt = "karpenter.sh/do-not-disrupt"
 )
 
+// AnnotationPlan on a StatefulSet names the plan that has applied its pod template. An operator that
+// takes over in the middle of the plan, and may render another template, knows by it that this one is
+// the plan's.
+const AnnotationPlan = "sei.io/plan"
+
 // AnnotationDeletionPolicy on a claim says what becomes of it with its node. A
 // change of policy thereby differs in a field of the claim, not only in an owner
 // reference that is gone.
@@ -69,6 +74,29 @@ func ourPodLabels(node *v1alpha1.SeiNode) map[string]string {
 		labels[v1alpha1.LabelSnapshotPublish] = "true"
 	}
 	return labels
+}
+
+// podAnnotations are ours and the user's, who may decide otherwise about what is not of our domain.
+func podAnnotations(node *v1alpha1.SeiNode) map[string]string {
+	annotations := ourPodAnnotations()
+	maps.Copy(annotations, requestedAnnotations(node))
+	return annotations
+}
+
+// requestedAnnotations are the annotations that the spec asks for beyond ours: writing one of ours
+// down is no change.
+func requestedAnnotations(node *v1alpha1.SeiNode) map[string]string {
+	ours, annotations := ourPodAnnotations(), map[string]string{}
+	for key, value := range node.Spec.PodAnnotations {
+		if own, there := ours[key]; !there || own != string(value) {
+			annotations[key] = string(value)
+		}
+	}
+	return annotations
+}
+
+func ourPodAnnotations() map[string]string {
+	return map[string]string{annotationDoNotDisrupt: "true"}
 }
 
 // bootstrapLabels leave out the user's labels and the fleet's: what selects by

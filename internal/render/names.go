@@ -1,6 +1,8 @@
 package render
 
 import (
+	"strings"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
@@ -21,6 +23,21 @@ func ClaimName(node *v1alpha1.SeiNode) string {
 
 // BootstrapJobName is the name of the node's bootstrap Job.
 func BootstrapJobName(node *v1alpha1.SeiNode) string { return node.Name + "-bootstrap" }
+
+// CertificateName is the Secret with the certificate of the node's sidecar.
+func CertificateName(node *v1alpha1.SeiNode) string { return node.Name + certificateSuffix }
+
+const certificateSuffix = "-sidecar-tls"
+
+// NodeOfCertificate is the name of the node that a Secret has the certificate of, by its own name;
+// empty if it cannot be one.
+func NodeOfCertificate(secret string) string {
+	name, ok := strings.CutSuffix(secret, certificateSuffix)
+	if !ok {
+		return ""
+	}
+	return name
+}
 
 // P2PHost is the DNS name peers inside the cluster reach the node at.
 func P2PHost(node *v1alpha1.SeiNode, clusterDomain string) string {

@@ -57,6 +57,29 @@ func TestPod_Scheduling_NodeOverModeOverDefault(t *testing.T) {
 	}
 }
 
+// Every pod of a node has the account of its mode, and mounts no token of it by itself.
+func TestPod_ServiceAccount_IsThatOfItsMode(t *testing.T) {
+	account := func(name string) *platform.Scheduling { return &platform.Scheduling{ServiceAccountName: name} }
+	accounts := platform.PerMode[platform.Scheduling]{
+		Default: *account("default-nodes"), FullNode: account("full"), Archive: account("archive"), Replayer: account("replayer"), Validator: account("validator"),
+	}
+	for want, n := range map[string]*v1alpha1.SeiNode{
+		"full": fullNode(), "archive": archive(), "replayer": replayer(), "validator": validator(), "default-nodes": seed(),
+	} {
+		in := input(n)
+		in.Platform.Scheduling = accounts
+		pods := map[string]corev1.PodSpec{"the pod": podSpec(t, in), "the pod that pulls ahead": pullPod(t, in).Spec}
+		if want == "replayer" {
+			pods["the bootstrap Job"] = job(t, in).Spec.Template.Spec
+		}
+		for what, spec := range pods {
+			if spec.ServiceAccountName != want || spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken {
+				t.Errorf("%s of a node with account %s has %q, automount %v", what, want, spec.ServiceAccountName, spec.AutomountServiceAccountToken)
+			}
+		}
+	}
+}
+
 func TestPod_Scheduling_NothingAskedFor_NothingRendered(t *testing.T) {
 	alone := fullNode()
 	delete(alone.Labels, v1alpha1.LabelDeployment) // those of a fleet are spread

@@ -17,21 +17,25 @@ type keySecret struct {
 	name string
 	// mountedBy are the containers that may mount it.
 	mountedBy []string
-	// envOf are the containers that may have it in their environment.
-	envOf []string
-	// subPath is set when only that one file of it may be mounted.
-	subPath string
+	// key is set when only that one of its files may be mounted.
+	key string
+	// pinned: it must not follow edits of the Secret under a running container.
+	pinned bool
 }
 
 func keySecrets(node *v1alpha1.SeiNode) []keySecret {
 	secrets := []keySecret{
-		{what: "signing key", name: node.Spec.SigningKeySecret(), mountedBy: []string{ContainerSeid}, subPath: v1alpha1.SecretKeySigningKey},
-		{what: "node key", name: node.Spec.NodeKeySecret(), mountedBy: []string{ContainerSeid, ContainerSidecar}, subPath: v1alpha1.SecretKeyNodeKey},
+		{what: "signing key", name: node.Spec.SigningKeySecret(), mountedBy: []string{ContainerSeid}, key: v1alpha1.SecretKeySigningKey, pinned: true},
+		{what: "sidecar certificate", name: CertificateName(node), mountedBy: []string{ContainerSidecar}},
+		{what: "node key", name: node.Spec.NodeKeySecret(), mountedBy: []string{ContainerSeid, ContainerSidecar}, key: v1alpha1.SecretKeyNodeKey, pinned: true},
 	}
 	if keyring := node.Spec.OperatorKeyringSecret(); keyring != nil {
 		secrets = append(secrets,
 			keySecret{what: "operator keyring", name: keyring.SecretName, mountedBy: []string{ContainerSidecar}},
-			keySecret{what: "keyring passphrase", name: keyring.PassphraseSecretRef.SecretName, envOf: []string{ContainerSidecar}})
+			keySecret{
+				what: "keyring passphrase", name: keyring.PassphraseSecretRef.SecretName,
+				mountedBy: []string{ContainerSidecar}, key: keyring.PassphraseSecretRef.Key,
+			})
 	}
 	return slices.DeleteFunc(secrets, func(s keySecret) bool { return s.name == "" })
 }
@@ -45,12 +49,15 @@ func CheckSecrets(pod *corev1ac.PodSpecApplyConfiguration, node *v1alpha1.SeiNod
 }
 
 // CheckBootstrapSecrets refuses a pod of the bootstrap Job that refers to any
-// key Secret of the node: replaying blocks needs no key, and a key in a second
+// Secret with a key of the chain: replaying blocks needs no key, and a key in a second
 // pod could sign twice.
 func CheckBootstrapSecrets(pod *corev1ac.PodSpecApplyConfiguration, node *v1alpha1.SeiNode) error {
 	secrets := keySecrets(node)
 	for i := range secrets {
-		secrets[i].mountedBy, secrets[i].envOf = nil, nil
+		if secrets[i].name == CertificateName(node) {
+			continue // the Job's sidecar has to prove whose it is, too
+		}
+		secrets[i].mountedBy = nil
 	}
 	return checkPod(pod, secrets)
 }
@@ -110,12 +117,12 @@ func (s keySecret) checkVolume(volume map[string]any) error {
 	if !plain {
 		return fmt.Errorf("volume %v mixes it with other sources", volume["name"])
 	}
-	if s.subPath == "" {
+	if s.key == "" {
 		return nil
 	}
 	items := objects(source["items"])
-	if len(items) != 1 || items[0]["key"] != s.subPath {
-		return fmt.Errorf("volume %v takes more of it than %s", volume["name"], s.subPath)
+	if len(items) != 1 || items[0]["key"] != s.key {
+		return fmt.Errorf("volume %v takes more of it than %s", volume["name"], s.key)
 	}
 	return nil
 }
@@ -125,7 +132,7 @@ func (s keySecret) checkContainer(container map[string]any, volumes map[string]b
 	if s.referredIn(container["envFrom"]) {
 		return fmt.Errorf("all of it would be in the environment")
 	}
-	if s.referredIn(container["env"]) && !slices.Contains(s.envOf, name) {
+	if s.referredIn(container["env"]) {
 		return fmt.Errorf("it would be in the environment")
 	}
 	for _, device := range objects(container["volumeDevices"]) {
@@ -142,7 +149,7 @@ func (s keySecret) checkContainer(container map[string]any, volumes map[string]b
 			return fmt.Errorf("it would be mounted at %v", mount["mountPath"])
 		case mount["readOnly"] != true:
 			return fmt.Errorf("it would be mounted at %v for writing", mount["mountPath"])
-		case s.subPath != "" && mount["subPath"] != s.subPath:
+		case s.pinned && mount["subPath"] != s.key:
 			return fmt.Errorf("it would be mounted at %v as a directory that follows edits of the Secret", mount["mountPath"])
 		}
 	}

@@ -45,10 +45,15 @@ func secretEnvFrom(secret string) corev1.EnvFromSource {
 func leaks() []mutation {
 	what := map[string]string{
 		"val-signing": "signing key", "val-identity": "node key",
-		"val-keyring": "operator keyring", "val-passphrase": "keyring passphrase",
+		"val-keyring": "operator keyring", "val-passphrase": "keyring passphrase", "val-sidecar-tls": "sidecar certificate",
 	}
-	volumeOf := map[string]string{"val-signing": "signing-key", "val-identity": "node-key", "val-keyring": "operator-keyring"}
-	mayMount := map[string]string{"val-signing": "seid", "val-identity": "seid sidecar", "val-keyring": "sidecar"}
+	volumeOf := map[string]string{
+		"val-signing": "signing-key", "val-identity": "node-key", "val-keyring": "operator-keyring", "val-passphrase": "keyring-passphrase",
+		"val-sidecar-tls": "sidecar-tls",
+	}
+	mayMount := map[string]string{
+		"val-signing": "seid", "val-identity": "seid sidecar", "val-keyring": "sidecar", "val-passphrase": "sidecar", "val-sidecar-tls": "sidecar",
+	}
 	var all []mutation
 	add := func(secret, how string, change func(*corev1.PodSpec)) {
 		all = append(all, mutation{name: secret + " " + how, change: change, wants: what[secret]})
@@ -58,9 +63,7 @@ func leaks() []mutation {
 			add(secret, "envFrom of "+c, func(s *corev1.PodSpec) {
 				containerOf(s, c).EnvFrom = append(containerOf(s, c).EnvFrom, secretEnvFrom(secret))
 			})
-			if secret != "val-passphrase" || c != "sidecar" {
-				add(secret, "env of "+c, func(s *corev1.PodSpec) { containerOf(s, c).Env = append(containerOf(s, c).Env, secretEnv(secret)) })
-			}
+			add(secret, "env of "+c, func(s *corev1.PodSpec) { containerOf(s, c).Env = append(containerOf(s, c).Env, secretEnv(secret)) })
 			if volume := volumeOf[secret]; volume != "" && !strings.Contains(mayMount[secret], c) {
 				add(secret, "mounted by "+c, func(s *corev1.PodSpec) {
 					m := corev1.VolumeMount{Name: volume, MountPath: "/x", ReadOnly: true, SubPath: "node_key.json"}

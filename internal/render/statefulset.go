@@ -55,10 +55,15 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	}
 	template := corev1ac.PodTemplateSpec().
 		WithLabels(podLabels(in.Node)).
-		WithAnnotations(map[string]string{annotationDoNotDisrupt: "true"}).
+		WithAnnotations(podAnnotations(in.Node)).
 		WithSpec(spec)
 	if restart := in.Node.Annotations[v1alpha1.AnnotationRestart]; restart != "" {
 		template.WithAnnotations(map[string]string{v1alpha1.AnnotationRestart: restart})
 	}
-	return stampHashes(template, in)
+	template, err = stampHashes(template, in)
+	if err != nil {
+		return nil, err
+	}
+	setPullPolicies(template)
+	return template, nil
 }

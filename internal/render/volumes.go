@@ -9,6 +9,8 @@ const (
 	userHome   = "/home/nonroot"
 	installDir = "/opt/sei"
 	tmpDir     = "/tmp"
+	// passphraseDir is where the sidecar has the passphrase of its keyring.
+	passphraseDir = "/etc/sei/keyring-passphrase" //nolint:gosec // a path, not a secret
 	// tokenDir is where programs look for the API server's token and certificate.
 	tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount" //nolint:gosec // a path, not a secret
 )
@@ -20,9 +22,15 @@ const (
 	volumeBin     = "sidecar-bin"
 	volumeTmp     = "tmp"
 	volumeToken   = "api-access"
+	volumeTLS     = "sidecar-tls"
 	volumeSigning = "signing-key"
 	volumeNodeKey = "node-key"
 	volumeKeyring = "operator-keyring"
+	volumePhrase  = "keyring-passphrase"
+	volumeHidden  = "hidden"
+	// Those of the sidecar alone.
+	volumeSidecarHome = "sidecar-home"
+	volumeSidecarTmp  = "sidecar-tmp"
 )
 
 // tokenSeconds is how long the sidecar's API token lives. It differs on purpose
@@ -31,13 +39,16 @@ const tokenSeconds = 3600
 
 func (p pod) volumes() []*corev1ac.VolumeApplyConfiguration {
 	claim := corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(ClaimName(p.Node))
-	return append(p.keyVolumes(),
+	volumes := append(append(p.keyVolumes(), p.hiddenVolumes()...),
 		corev1ac.Volume().WithName(volumeData).WithPersistentVolumeClaim(claim),
 		emptyDir(volumeHome),
 		emptyDir(volumeBin),
 		emptyDir(volumeTmp),
+		emptyDir(volumeSidecarHome),
+		emptyDir(volumeSidecarTmp),
 		tokenVolume(),
 	)
+	return append(volumes, p.certificateVolumes()...)
 }
 
 func emptyDir(name string) *corev1ac.VolumeApplyConfiguration {
@@ -65,11 +76,11 @@ func mount(volume, path string) *corev1ac.VolumeMountApplyConfiguration {
 
 // homeMounts are what every process of the chain image gets: its home on the
 // volume, nested in a home directory that may be written to, and a /tmp.
-func homeMounts() []*corev1ac.VolumeMountApplyConfiguration {
+func homeMounts(home, tmp string) []*corev1ac.VolumeMountApplyConfiguration {
 	return []*corev1ac.VolumeMountApplyConfiguration{
-		mount(volumeHome, userHome),
+		mount(home, userHome),
 		mount(volumeData, string(seidHome)),
 		mount(volumeBin, installDir).WithReadOnly(true),
-		mount(volumeTmp, tmpDir),
+		mount(tmp, tmpDir),
 	}
 }

@@ -29,12 +29,15 @@ func deployBootstrapJob(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) 
 			return plan.Wait(ReasonForeignObject, fmt.Sprintf("Job %s belongs to something else: delete or rename it", job.Name), someTime)
 		}
 		if job.DeletionTimestamp != nil {
-			return plan.Wait(ReasonForeignObject, fmt.Sprintf("waiting for the former Job %s to go", job.Name), 0)
+			return plan.Wait(ReasonForeignObject, fmt.Sprintf("waiting for the old Job %s to be deleted", job.Name), 0)
 		}
 		if failedBefore(job, env.Node.Status.Plan) {
 			return removeJob(ctx, env, job)
 		}
 		return plan.Done("")
+	}
+	if problem := env.Facts.CertificateProblem; problem != "" {
+		return plan.Wait(ReasonNoCertificate, problem, someTime)
 	}
 	want, err := render.BootstrapJob(env.Render)
 	if err != nil {
@@ -85,7 +88,7 @@ func teardownBootstrap(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) p
 		return removeJob(ctx, env, job)
 	}
 	if IsBootstrapPod(env.Observed.Pod) {
-		return plan.Wait(ReasonPodTerminating, "waiting for the bootstrap pod to go", shortly)
+		return plan.Wait(ReasonPodTerminating, "waiting for the bootstrap pod to terminate", shortly)
 	}
 	return plan.Done("")
 }
@@ -98,7 +101,7 @@ func removeJob(ctx context.Context, env *Env, job *batchv1.Job) plan.Outcome {
 			return APIOutcome("deleting Job "+job.Name, err)
 		}
 	}
-	return plan.Wait(ReasonPodTerminating, "waiting for the bootstrap pod to go", shortly)
+	return plan.Wait(ReasonPodTerminating, "waiting for the bootstrap pod to terminate", shortly)
 }
 
 // failedBefore reports whether a Job failed in an earlier plan. The plan that is

@@ -62,7 +62,7 @@ func Opening(node *v1alpha1.SeiNode, configHash, address string, permission time
 	return params
 }
 
-var errNoSource = errors.New("the spec names no such snapshot source any more")
+var errNoSource = errors.New("the spec no longer has this snapshot source")
 
 func snapshotRestoreParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
 	if s := env.Node.Spec.Snapshot(); s == nil || s.S3 == nil {

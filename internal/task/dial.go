@@ -20,12 +20,16 @@ func (o *Objects) Dial(dialer sidecar.Dialer, node *v1alpha1.SeiNode) sidecar.Si
 	if _, running := SidecarStarted(o.Pod); !running || !o.IsNodesPod(node, o.Pod) {
 		return nil
 	}
-	return dialer.Sidecar(sidecar.Target{
+	target := sidecar.Target{
 		Address:  net.JoinHostPort(o.Pod.Status.PodIP, strconv.Itoa(int(render.SidecarPort(node)))),
 		Node:     node.Namespace + "/" + node.Name,
 		PodUID:   string(o.Pod.UID),
 		Audience: audienceOf(node, o.Pod),
-	})
+	}
+	if render.ServesTLS(o.Pod.Spec) {
+		target.ServerName = render.ServerName(node)
+	}
+	return dialer.Sidecar(target)
 }
 
 // maxUID is longer than any UID.

@@ -58,31 +58,39 @@ func TestDial_OnlyThePodOfTheNodesOwnStatefulSetOrJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*task.Objects)
 		want   string // the audience; empty when the pod must not be dialled
+		// serverName is in the certificate that it has to show; empty for plain HTTP.
+		serverName string
 	}{
-		"of its StatefulSet": {func(*task.Objects) {}, "sei-sidecar/ns/n/node"},
-		"of its Job":         {func(o *task.Objects) { o.Pod.OwnerReferences = controlledBy("Job", "job") }, "sei-sidecar/ns/n/node"},
+		"of its StatefulSet": {func(*task.Objects) {}, "sei-sidecar/ns/n/node", ""},
+		"of its Job":         {func(o *task.Objects) { o.Pod.OwnerReferences = controlledBy("Job", "job") }, "sei-sidecar/ns/n/node", ""},
 		"of an adopted StatefulSet": {func(o *task.Objects) { o.Pod.Spec.InitContainers[0].Env[0].Value = "before" },
-			"sei-sidecar/ns/n/before"},
-		"of an older operator":    {func(o *task.Objects) { o.Pod.Spec.InitContainers[0].Env = nil }, api.TokenAudience},
-		"that asks for another's": {func(o *task.Objects) { o.Pod.Spec.InitContainers[0].Env[0].Value = "x" }, "sei-sidecar/ns/n/x"},
+			"sei-sidecar/ns/n/before", ""},
+		"of an older operator":    {func(o *task.Objects) { o.Pod.Spec.InitContainers[0].Env = nil }, api.TokenAudience, ""},
+		"that asks for another's": {func(o *task.Objects) { o.Pod.Spec.InitContainers[0].Env[0].Value = "x" }, "sei-sidecar/ns/n/x", ""},
 		"that asks for anything": {func(o *task.Objects) { o.Pod.Spec.InitContainers[0].Env[0].Value = strings.Repeat("x", 65) },
-			"sei-sidecar/ns/n/node"},
-		"told in another container": {func(o *task.Objects) { o.Pod.Spec.InitContainers[0].Name = "other" }, api.TokenAudience},
+			"sei-sidecar/ns/n/node", ""},
+		"with a certificate": {func(o *task.Objects) {
+			o.Pod.Spec.InitContainers[0].Env = append(o.Pod.Spec.InitContainers[0].Env, corev1.EnvVar{Name: render.EnvTLSDir, Value: "/tls"})
+		}, "sei-sidecar/ns/n/node", "node.n.ns.sidecar.sei.io"},
+		"with a certificate, of an adopted StatefulSet": {func(o *task.Objects) {
+			o.Pod.Spec.InitContainers[0].Env = []corev1.EnvVar{{Name: render.EnvNodeUID, Value: "before"}, {Name: render.EnvTLSDir, Value: "/tls"}}
+		}, "sei-sidecar/ns/n/before", "node.n.ns.sidecar.sei.io"},
+		"told in another container": {func(o *task.Objects) { o.Pod.Spec.InitContainers[0].Name = "other" }, api.TokenAudience, ""},
 
-		"no pod":                       {func(o *task.Objects) { o.Pod = nil }, ""},
-		"without an owner":             {func(o *task.Objects) { o.Pod.OwnerReferences = nil }, ""},
-		"of another StatefulSet":       {func(o *task.Objects) { o.Pod.OwnerReferences[0].UID = "other" }, ""},
-		"owned, not controlled":        {func(o *task.Objects) { o.Pod.OwnerReferences[0].Controller = nil }, ""},
-		"its StatefulSet is another's": {func(o *task.Objects) { o.StatefulSet.OwnerReferences[0].UID = "other" }, ""},
-		"its StatefulSet is nobody's":  {func(o *task.Objects) { o.StatefulSet.OwnerReferences = nil }, ""},
-		"its StatefulSet is gone":      {func(o *task.Objects) { o.StatefulSet = nil }, ""},
+		"no pod":                       {func(o *task.Objects) { o.Pod = nil }, "", ""},
+		"without an owner":             {func(o *task.Objects) { o.Pod.OwnerReferences = nil }, "", ""},
+		"of another StatefulSet":       {func(o *task.Objects) { o.Pod.OwnerReferences[0].UID = "other" }, "", ""},
+		"owned, not controlled":        {func(o *task.Objects) { o.Pod.OwnerReferences[0].Controller = nil }, "", ""},
+		"its StatefulSet is another's": {func(o *task.Objects) { o.StatefulSet.OwnerReferences[0].UID = "other" }, "", ""},
+		"its StatefulSet is nobody's":  {func(o *task.Objects) { o.StatefulSet.OwnerReferences = nil }, "", ""},
+		"its StatefulSet is gone":      {func(o *task.Objects) { o.StatefulSet = nil }, "", ""},
 		"of a Job of another": {func(o *task.Objects) {
 			o.Pod.OwnerReferences, o.Job.OwnerReferences[0].UID = controlledBy("Job", "job"), "other"
-		}, ""},
-		"the node's own uid as owner": {func(o *task.Objects) { o.Pod.OwnerReferences = controlledBy("SeiNode", "node") }, ""},
-		"being deleted":               {func(o *task.Objects) { o.Pod.DeletionTimestamp = new(metav1.Now()) }, ""},
-		"without an address":          {func(o *task.Objects) { o.Pod.Status.PodIP = "" }, ""},
-		"its sidecar does not run":    {func(o *task.Objects) { o.Pod.Status.InitContainerStatuses = nil }, ""},
+		}, "", ""},
+		"the node's own uid as owner": {func(o *task.Objects) { o.Pod.OwnerReferences = controlledBy("SeiNode", "node") }, "", ""},
+		"being deleted":               {func(o *task.Objects) { o.Pod.DeletionTimestamp = new(metav1.Now()) }, "", ""},
+		"without an address":          {func(o *task.Objects) { o.Pod.Status.PodIP = "" }, "", ""},
+		"its sidecar does not run":    {func(o *task.Objects) { o.Pod.Status.InitContainerStatuses = nil }, "", ""},
 	} {
 		node, o := ownObjects()
 		c.change(o)
@@ -95,7 +103,7 @@ func TestDial_OnlyThePodOfTheNodesOwnStatefulSetOrJob(t *testing.T) {
 		if c.want == "" {
 			continue
 		}
-		want := sidecar.Target{Address: "10.0.0.1:7777", Node: "ns/n", PodUID: "pod", Audience: c.want}
+		want := sidecar.Target{Address: "10.0.0.1:7777", Node: "ns/n", PodUID: "pod", Audience: c.want, ServerName: c.serverName}
 		if diff := cmp.Diff(want, dialled[0]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

@@ -25,7 +25,7 @@ func ensureDataPVC(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.
 	if claim != nil {
 		switch {
 		case claim.DeletionTimestamp != nil:
-			return plan.Wait(v1alpha1.ReasonPVCNotReady, fmt.Sprintf("PersistentVolumeClaim %s is being deleted: waiting for it to go", claim.Name), 0)
+			return plan.Wait(v1alpha1.ReasonPVCNotReady, fmt.Sprintf("PersistentVolumeClaim %s is being deleted; waiting until it is gone", claim.Name), 0)
 		case !ClaimIsOurs(env.Node, claim):
 			return plan.Wait(v1alpha1.ReasonPVCInvalid, fmt.Sprintf(
 				"PersistentVolumeClaim %s exists and belongs to something else: set spec.dataVolume.import.pvcName to take it over, or delete it",

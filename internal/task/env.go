@@ -43,7 +43,9 @@ type Env struct {
 	Sidecar sidecar.Sidecar
 	// ReservationNamespace is where consensus keys are reserved.
 	ReservationNamespace string
-	Clock                clock.PassiveClock
+	// Certificates issues the certificate of the node's sidecar.
+	Certificates CertificateAuthority
+	Clock        clock.PassiveClock
 	// Wrote and Deleted are told of every object that was written or deleted, so that no later
 	// pass decides on a cache that is behind.
 	Wrote   func(client.Object)
@@ -72,6 +74,8 @@ type Facts struct {
 	Bootstrapped bool
 	// PutBack lists what others had added to the node's objects and was taken out again.
 	PutBack []string
+	// CertificateProblem says why the node's sidecar has no certificate although it should.
+	CertificateProblem string
 	// VolumeProblem says why the volume could not be resized.
 	VolumeProblem string
 }

@@ -72,7 +72,7 @@ func chooseGenesis(node *v1alpha1.SeiNode, found []corev1.ConfigMap) (*corev1.Co
 	for _, c := range found[1:] {
 		if c.Annotations[v1alpha1.AnnotationGenesisHash] != found[0].Annotations[v1alpha1.AnnotationGenesisHash] {
 			return nil, &missingInputError{reason: ReasonGenesisConflict, message: fmt.Sprintf(
-				"ConfigMaps %s and %s hold different geneses of chain %s: delete the one that is not meant", found[0].Name, c.Name, node.Spec.ChainID)}
+				"ConfigMaps %s and %s hold different genesis files of chain %s: delete the wrong one", found[0].Name, c.Name, node.Spec.ChainID)}
 		}
 	}
 	return &found[0], nil

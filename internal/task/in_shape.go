@@ -1,6 +1,12 @@
 package task
 
 import (
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"maps"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -28,19 +34,19 @@ func (s *InShape) known(node *v1alpha1.SeiNode, live client.Object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found, ok := s.nodes[client.ObjectKeyFromObject(node)]
-	return ok && found.node == versionOf(node) && found.objects[live.GetUID()] == versionOf(live)
+	return ok && found.node == ContentVersion(node) && found.objects[live.GetUID()] == ContentVersion(live)
 }
 
 // note remembers that an object is what its node asks for.
 func (s *InShape) note(node *v1alpha1.SeiNode, live client.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key, version := client.ObjectKeyFromObject(node), versionOf(node)
+	key, version := client.ObjectKeyFromObject(node), ContentVersion(node)
 	found := s.nodes[key]
 	if found.node != version {
 		found = shapes{node: version, objects: map[types.UID]string{}}
 	}
-	found.objects[live.GetUID()] = versionOf(live)
+	found.objects[live.GetUID()] = ContentVersion(live)
 	if s.nodes == nil {
 		s.nodes = map[types.NamespacedName]shapes{}
 	}
@@ -54,6 +60,22 @@ func (s *InShape) Forget(node types.NamespacedName) {
 	delete(s.nodes, node)
 }
 
-func versionOf(obj client.Object) string {
-	return string(obj.GetUID()) + "/" + obj.GetResourceVersion()
+// ContentVersion identifies an object with its spec, labels, annotations and owners. It stays as it
+// is when only the status was written, which happens far more often, unless the API server counts no
+// generations of that kind.
+func ContentVersion(obj client.Object) string {
+	if obj.GetGeneration() == 0 {
+		return fmt.Sprintf("%s/version-%s", obj.GetUID(), obj.GetResourceVersion())
+	}
+	hash := fnv.New128a()
+	for _, entries := range []map[string]string{obj.GetLabels(), obj.GetAnnotations()} {
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			_, _ = fmt.Fprintf(hash, "%q=%q,", key, entries[key])
+		}
+		_, _ = io.WriteString(hash, ";")
+	}
+	for _, owner := range obj.GetOwnerReferences() {
+		_, _ = fmt.Fprintf(hash, "%s %t %t,", owner.UID, owner.Controller != nil && *owner.Controller, owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion)
+	}
+	return fmt.Sprintf("%s/%d/%s", obj.GetUID(), obj.GetGeneration(), hex.EncodeToString(hash.Sum(nil)))
 }

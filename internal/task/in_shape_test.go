@@ -46,3 +46,35 @@ func TestInShape_KnownOnlyWhileNodeAndObjectAreTheSame(t *testing.T) {
 		}
 	}
 }
+
+func TestContentVersion_ChangesWithSpecAndMetadata_NotWithStatus(t *testing.T) {
+	node := func(change func(*v1alpha1.SeiNode)) *v1alpha1.SeiNode {
+		n := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{
+			UID: "a", Generation: 2, ResourceVersion: "7", Labels: map[string]string{"team": "rpc", "zone": "a"}, Annotations: map[string]string{"k": "v"},
+			OwnerReferences: []metav1.OwnerReference{{UID: "fleet", Controller: new(true)}},
+		}}
+		change(n)
+		return n
+	}
+	before := ContentVersion(node(func(*v1alpha1.SeiNode) {}))
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.SeiNode)
+		same   bool
+	}{
+		"status":              {func(n *v1alpha1.SeiNode) { n.ResourceVersion, n.Status.Phase = "8", v1alpha1.NodeRunning }, true},
+		"finalizer":           {func(n *v1alpha1.SeiNode) { n.ResourceVersion, n.Finalizers = "8", []string{"f"} }, true},
+		"spec":                {func(n *v1alpha1.SeiNode) { n.Generation = 3 }, false},
+		"another of its name": {func(n *v1alpha1.SeiNode) { n.UID = "b" }, false},
+		"label":               {func(n *v1alpha1.SeiNode) { n.Labels["team"] = "archive" }, false},
+		"label removed":       {func(n *v1alpha1.SeiNode) { delete(n.Labels, "zone") }, false},
+		"annotation":          {func(n *v1alpha1.SeiNode) { n.Annotations["k"] = "w" }, false},
+		"label as annotation": {func(n *v1alpha1.SeiNode) { n.Labels, n.Annotations = n.Annotations, n.Labels }, false},
+		"owner":               {func(n *v1alpha1.SeiNode) { n.OwnerReferences = nil }, false},
+		"owner's control":     {func(n *v1alpha1.SeiNode) { n.OwnerReferences[0].Controller = nil }, false},
+		"no generations":      {func(n *v1alpha1.SeiNode) { n.Generation = 0 }, false},
+	} {
+		if after := ContentVersion(node(c.change)); (after == before) != c.same {
+			t.Errorf("%s: the same content is %t, want %t", name, after == before, c.same)
+		}
+	}
+}

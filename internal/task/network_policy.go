@@ -27,7 +27,7 @@ func SyncNetworkPolicy(ctx context.Context, env *Env) (problem string, err error
 		if !env.Render.Platform.NetworkPolicies.On() {
 			return "", nil
 		}
-		return fmt.Sprintf("NetworkPolicy %s is not the node's, so that its ports are not guarded: delete or rename it", live.Name), nil
+		return fmt.Sprintf("NetworkPolicy %s does not belong to the node, so its ports are not protected: delete or rename it", live.Name), nil
 	case !env.Render.Platform.NetworkPolicies.On():
 		return "", removePolicy(ctx, env, live)
 	case live != nil && env.InShape.known(env.Node, live):
@@ -37,11 +37,11 @@ func SyncNetworkPolicy(ctx context.Context, env *Env) (problem string, err error
 }
 
 // mayTake accepts what the node controls, and what nobody controls if it was made for the node.
-func mayTake(node *v1alpha1.SeiNode, live *networkingv1.NetworkPolicy) bool {
+func mayTake(node *v1alpha1.SeiNode, live metav1.Object) bool {
 	if owner := metav1.GetControllerOf(live); owner != nil {
 		return owner.UID == node.UID
 	}
-	return live.Labels[v1alpha1.LabelNode] == node.Name
+	return live.GetLabels()[v1alpha1.LabelNode] == node.Name
 }
 
 func removePolicy(ctx context.Context, env *Env, live *networkingv1.NetworkPolicy) error {
@@ -74,7 +74,7 @@ func applyPolicy(ctx context.Context, env *Env, live *networkingv1.NetworkPolicy
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return "", err
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
-		return fmt.Sprintf("the API server refuses NetworkPolicy %s, so that the node's ports are not guarded: %v", env.Node.Name, err), nil
+		return fmt.Sprintf("the API server rejects NetworkPolicy %s, so the node's ports are not protected: %v", env.Node.Name, err), nil
 	case err != nil:
 		return "", fmt.Errorf("applying NetworkPolicy %s: %w", env.Node.Name, err)
 	}

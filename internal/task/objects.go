@@ -15,6 +15,8 @@ type Objects struct {
 	StatefulSet   *appsv1.StatefulSet
 	Service       *corev1.Service
 	NetworkPolicy *networkingv1.NetworkPolicy
+	// Certificate is the Secret with the certificate of the node's sidecar, without its content.
+	Certificate *metav1.PartialObjectMetadata
 	// Pod is the node's own pod, or that of its bootstrap Job.
 	Pod *corev1.Pod
 	// PodObstacle says why there is no pod although there should be one; empty when it is

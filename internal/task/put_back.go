@@ -86,10 +86,12 @@ func putBackSelector(ctx context.Context, env *Env, live *corev1.Service, want m
 	return nil
 }
 
-// replaceField sets one field of exactly the object that was seen, and of no other version of it.
+// replaceField sets one field of exactly the object that was seen, and of no other version of it. The
+// version is written and not tested: the API server answers a test that fails as if the request were
+// malformed, and a version that is not the newest with a conflict, after which one looks again.
 func replaceField(ctx context.Context, env *Env, obj client.Object, path string, value any) error {
 	patch, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/resourceVersion", "value": obj.GetResourceVersion()},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": obj.GetResourceVersion()},
 		{"op": "replace", "path": path, "value": value},
 	})
 	if err != nil {

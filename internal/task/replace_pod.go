@@ -4,6 +4,7 @@ import (
 	"context"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,20 +31,24 @@ const (
 // never with the absence of one: the cache may be late, and a pod of the old template
 // that nobody saw would stay for ever.
 func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
-	sts, pod := env.Observed.StatefulSet, env.Observed.Pod
-	switch {
-	case !revisionKnown(sts, env.templateHash()):
+	sts := env.Observed.StatefulSet
+	if !revisionKnown(sts, env.templateHash()) {
 		return plan.Wait(ReasonRevisionPending, "waiting for the StatefulSet controller to see the new template", 0)
+	}
+	pod, err := outdatedPod(ctx, env)
+	switch {
+	case err != nil:
+		return APIOutcome("reading pod "+render.PodName(env.Node), err)
 	case pod == nil:
 		return WaitForSidecar(env.Observed)
 	case !metav1.IsControlledBy(pod, sts), pod.DeletionTimestamp != nil,
 		pod.Labels[appsv1.ControllerRevisionHashLabelKey] == sts.Status.UpdateRevision:
 		return plan.Done("")
 	}
-	err := env.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
+	err = env.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return plan.Wait(ReasonPodStarting, "waiting for the pod that took the place of the old one", 0)
+		return plan.Wait(ReasonPodStarting, "waiting for the replacement pod to start", 0)
 	case err != nil:
 		return APIOutcome("deleting pod "+pod.Name, err)
 	}
@@ -53,6 +58,25 @@ func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 	env.Observed.Pod = going
 	env.Deleted(pod)
 	return plan.Done("")
+}
+
+// outdatedPod is the pod that was seen. The cache has pods with our labels only, and an adopted StatefulSet may
+// have made one without: when its controller counts a pod of an older template that nobody has seen, the API
+// server is asked.
+func outdatedPod(ctx context.Context, env *Env) (*corev1.Pod, error) {
+	sts, pod := env.Observed.StatefulSet, env.Observed.Pod
+	if pod != nil || sts.Status.UpdatedReplicas >= sts.Status.Replicas {
+		return pod, nil
+	}
+	unseen := &corev1.Pod{}
+	err := env.Live.Get(ctx, client.ObjectKey{Namespace: env.Node.Namespace, Name: render.PodName(env.Node)}, unseen)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unseen, nil
 }
 
 // templateHash identifies the template that the plan's pod is made from: the one the plan has

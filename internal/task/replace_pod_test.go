@@ -1,8 +1,6 @@
 package task
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -50,7 +48,7 @@ func TestReplacePod_EndsWithAPodThatWasSeen(t *testing.T) {
 				api = fake.NewClientBuilder().WithObjects(c.there).Build()
 			}
 			env := &Env{
-				Client: strict{api}, Clock: clocktesting.NewFakePassiveClock(time.Now()),
+				Client: strict{Client: api}, Clock: clocktesting.NewFakePassiveClock(time.Now()),
 				Node:     &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "rpc"}},
 				Observed: &Objects{StatefulSet: sts, Pod: c.seen}, Facts: &Facts{},
 				Deleted: func(client.Object) {},
@@ -69,17 +67,68 @@ func TestReplacePod_EndsWithAPodThatWasSeen(t *testing.T) {
 	}
 }
 
-// strict refuses, as the API server does, to delete an object of another UID.
-type strict struct{ client.Client }
+// The revision counts once the StatefulSet controller has seen the template that the plan has applied.
+func TestReplacePod_RevisionOfAnOlderTemplate_IsWaitedFor(t *testing.T) {
+	for name, change := range map[string]func(*appsv1.StatefulSet){
+		"the template is not the plan's": func(s *appsv1.StatefulSet) { s.Spec.Template.Annotations[render.AnnotationTemplateHash] = "old" },
+		"nobody has seen it yet":         func(s *appsv1.StatefulSet) { s.Generation, s.Status.ObservedGeneration = 3, 2 },
+		"there is no revision":           func(s *appsv1.StatefulSet) { s.Status.UpdateRevision = "" },
+	} {
+		sts := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "rpc", UID: "sts"}}
+		sts.Spec.Template.Annotations = map[string]string{render.AnnotationTemplateHash: "new"}
+		sts.Status.UpdateRevision = "rpc-new"
+		if !revisionKnown(sts, "new") {
+			t.Fatal("the revision is not known")
+		}
+		change(sts)
+		if revisionKnown(sts, "new") {
+			t.Errorf("%s: the revision counts", name)
+		}
+	}
+	if revisionKnown(nil, "new") {
+		t.Error("there is no StatefulSet, and its revision counts")
+	}
+}
 
-func (s strict) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
-	live := &corev1.Pod{}
-	if err := s.Get(ctx, client.ObjectKeyFromObject(obj), live); err != nil {
-		return err
+// The cache has no pods without our labels, as an adopted StatefulSet may have made. What its controller
+// counts and nobody has seen is looked for at the API server, and only then.
+func TestReplacePod_OldPodWithoutOurLabels_IsFoundByItsStatefulSet(t *testing.T) {
+	sts := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "rpc", UID: "sts"}}
+	sts.Spec.Template.Annotations = map[string]string{render.AnnotationTemplateHash: "new"}
+	sts.Status = appsv1.StatefulSetStatus{UpdateRevision: "rpc-new", Replicas: 1}
+	old := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "sei", Name: "rpc-0", UID: "a", Labels: map[string]string{appsv1.ControllerRevisionHashLabelKey: "rpc-old"},
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(sts, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
+	}}
+	for name, c := range map[string]struct {
+		updated    int32
+		there      []client.Object
+		done, gone bool
+	}{
+		"it is there":                      {there: []client.Object{old}, done: true, gone: true},
+		"it is gone already":               {gone: true},
+		"the pod is of the newest":         {updated: 1, there: []client.Object{old}},
+		"the pod has not been seen so far": {updated: 1, gone: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := fake.NewClientBuilder().WithObjects(c.there...).Build()
+			seen := sts.DeepCopy()
+			seen.Status.UpdatedReplicas = c.updated
+			env := &Env{
+				Client: strict{Client: api}, Clock: clocktesting.NewFakePassiveClock(time.Now()),
+				Node:     &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "rpc"}},
+				Observed: &Objects{StatefulSet: seen}, Facts: &Facts{}, Deleted: func(client.Object) {},
+			}
+			if c.updated == 0 {
+				env.Live = api // it is asked in no other case
+			}
+			if o := replacePod(t.Context(), env, nil); o.IsDone() != c.done {
+				t.Errorf("outcome %+v", o)
+			}
+			err := api.Get(t.Context(), client.ObjectKeyFromObject(old), &corev1.Pod{})
+			if apierrors.IsNotFound(err) != c.gone {
+				t.Errorf("the pod is gone: %v", err)
+			}
+		})
 	}
-	wanted := (&client.DeleteOptions{}).ApplyOptions(opts)
-	if p := wanted.Preconditions; p == nil || p.UID == nil || *p.UID != live.UID {
-		return apierrors.NewConflict(corev1.Resource("pods"), obj.GetName(), errors.New("UID in precondition differs"))
-	}
-	return s.Client.Delete(ctx, obj)
 }

@@ -37,7 +37,7 @@ func reserveConsensusKey(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask)
 	}
 	if was := env.Node.Status.ConsensusAddress; was != "" && was != address {
 		return plan.Wait(v1alpha1.ReasonKeyChanged, fmt.Sprintf(
-			"%s now holds consensus key %s; this node has signed with %s: put the old key back, or make a new SeiNode",
+			"%s now holds consensus key %s; this node has signed with %s: restore the old key, or create a new SeiNode",
 			keyPlace(env.Node), address, was), someTime)
 	}
 	holder, err := reserve(ctx, env, address)
@@ -47,7 +47,7 @@ func reserveConsensusKey(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask)
 	if holder != nil {
 		return plan.Wait(v1alpha1.ReasonKeyInUse, fmt.Sprintf(
 			"consensus key %s of %s is in use by SeiNode %s: delete that node, or give this one another key. "+
-				"If that node is gone and its pod has surely stopped, delete Lease %s in namespace %s",
+				"If that node no longer exists and its pod has certainly stopped, delete Lease %s in namespace %s",
 			address, keyPlace(env.Node), holderName(holder), holder.Name, holder.Namespace), someTime)
 	}
 	env.Facts.ConsensusAddress = address

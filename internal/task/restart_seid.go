@@ -52,7 +52,7 @@ func restartNeedless(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) 
 	case err != nil:
 		return "", err
 	case now.Seid.State != api.SeidRunning:
-		return "seid does not run; it starts with what is on disk", nil
+		return "seid is not running; it starts with the configuration on disk", nil
 	case len(now.Seid.RestartDue) == 0:
 		return "no changed key needs a restart", nil
 	default:

@@ -105,9 +105,9 @@ func SidecarError(taskType api.TaskType, err error, again time.Duration) plan.Ou
 	switch {
 	case sidecartask.Rejected(err):
 		return plan.Terminal(ReasonSidecarRefuses, fmt.Errorf("submitting %s: %w", taskType, err))
-	case errors.Is(err, sidecar.ErrSharedAudience):
+	case errors.Is(err, sidecar.ErrSharedAudience), errors.Is(err, sidecar.ErrPlaintext):
 		return plan.Wait(ReasonSidecarRefuses, NotCalled(err), shortly)
-	case errors.Is(err, sidecar.ErrNoToken):
+	case errors.Is(err, sidecar.ErrNoToken), errors.Is(err, sidecar.ErrCertificate):
 		return plan.Wait(ReasonSidecarUnreachable, NotCalled(err), again)
 	case errors.Is(err, sidecar.ErrUnauthorized):
 		return plan.Wait(ReasonSidecarRefuses, "the sidecar refuses the operator's token: "+err.Error(), shortly)
@@ -121,9 +121,15 @@ func SidecarError(taskType api.TaskType, err error, again time.Duration) plan.Ou
 // NotCalled says why a sidecar that may well be there was not called, or did not accept the token;
 // empty for every other error. The message stays the same while the cause does.
 func NotCalled(err error) string {
+	unproved, isUnproved := errors.AsType[*sidecar.CertificateError](err)
 	switch {
+	case isUnproved:
+		return "the sidecar is not called: " + unproved.Problem
+	case errors.Is(err, sidecar.ErrPlaintext):
+		return "the sidecar is not called: it speaks plain HTTP, and --allow-plaintext-sidecars is off; " +
+			"replace the pod by setting the annotation " + v1alpha1.AnnotationRestart
 	case errors.Is(err, sidecar.ErrSharedAudience):
-		return "the sidecar is not called: it accepts a token that opens other nodes too, and --allow-shared-sidecar-audience is off; " +
+		return "the sidecar is not called: it accepts a token that is valid for other nodes too, and --allow-shared-sidecar-audience is off; " +
 			"replace the pod by setting the annotation " + v1alpha1.AnnotationRestart
 	case errors.Is(err, sidecar.ErrNoToken):
 		return "the sidecar is not called: the API server gives the operator no token for it; the operator's log says why"

@@ -6,12 +6,15 @@ import (
 	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
@@ -70,6 +73,11 @@ func SyncStatefulSet(ctx context.Context, env *Env, policy TemplatePolicy) error
 	if err := mayAdopt(env, live, want.Spec); err != nil {
 		return err
 	}
+	if policy == KeepTemplate {
+		want = withPlan(want, live.Annotations[render.AnnotationPlan])
+	} else {
+		want = withPlan(want, env.planID())
+	}
 	return keepInShape(ctx, env, live, want, policy)
 }
 
@@ -102,7 +110,27 @@ func create(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	return apply(ctx, env, want)
+	return apply(ctx, env, withPlan(want, env.planID()))
+}
+
+// planID is the id of the plan under way; empty when there is none.
+func (env *Env) planID() string {
+	if env.Node.Status.Plan == nil {
+		return ""
+	}
+	return env.Node.Status.Plan.ID
+}
+
+// withPlan is a StatefulSet that names the plan that has applied its template. What is rendered once
+// for all is left as it is.
+func withPlan(rendered *appsv1ac.StatefulSetApplyConfiguration, id string) *appsv1ac.StatefulSetApplyConfiguration {
+	if id == "" {
+		return rendered
+	}
+	named, metadata := *rendered, *rendered.ObjectMetaApplyConfiguration
+	named.ObjectMetaApplyConfiguration = &metadata
+	metadata.Annotations = map[string]string{render.AnnotationPlan: id}
+	return &named
 }
 
 // removeImpostor deletes exactly the object that was seen and forgets the recorded
@@ -123,10 +151,10 @@ func removeImpostor(ctx context.Context, env *Env, live *appsv1.StatefulSet) err
 // mayAdopt accepts what we control, and what nobody controls if it selects our pods. Fields
 // that cannot be changed have to be as we would make them.
 func mayAdopt(env *Env, live *appsv1.StatefulSet, want *appsv1ac.StatefulSetSpecApplyConfiguration) error {
-	orphan := fmt.Sprintf("kubectl delete statefulset %s --cascade=orphan keeps its pod, and the operator makes the StatefulSet anew", live.Name)
+	orphan := fmt.Sprintf("kubectl delete statefulset %s --cascade=orphan keeps its pod, and the operator recreates the StatefulSet", live.Name)
 	switch selector := live.Spec.Selector; {
 	case selector == nil || selector.MatchLabels[v1alpha1.LabelNode] != env.Node.Name:
-		return notOurs("StatefulSet %s is controlled by nobody and selects other pods: delete or rename it", live.Name)
+		return notOurs("StatefulSet %s has no controller and selects other pods: delete or rename it", live.Name)
 	case !maps.Equal(selector.MatchLabels, want.Selector.MatchLabels) || len(selector.MatchExpressions) > 0:
 		return notOurs("StatefulSet %s cannot be adopted: its spec.selector is %s and cannot be changed: %s",
 			live.Name, metav1.FormatLabelSelector(selector), orphan)
@@ -144,16 +172,25 @@ func keepInShape(
 	ctx context.Context, env *Env, live *appsv1.StatefulSet, want *appsv1ac.StatefulSetApplyConfiguration, policy TemplatePolicy,
 ) error {
 	if policy == KeepTemplate && !sameTemplate(want, live) {
+		if env.templateIsDue() && coversButTemplate(want, live) {
+			env.Facts.Identity = identityOf(live)
+			return nil // the plan is about to replace it
+		}
 		var err error
-		if want, err = withLiveTemplate(want, live); err != nil {
+		if want, err = withLiveTemplate(ctx, env, want, live); err != nil {
 			return err
 		}
 	}
 	env.Facts.Identity = identityOf(live)
+	taken, err := takeOverTemplate(ctx, env, live)
+	if err != nil {
+		return err
+	}
+	live = env.Observed.StatefulSet
 	// Who wrote which field is most of the object, and nothing to compare.
 	bare := *live
 	bare.ManagedFields = nil
-	if ok, _ := render.Covers(want, &bare); ok {
+	if ok, _ := render.Covers(want, &bare); ok && !taken {
 		return putBackTemplate(ctx, env, live, want)
 	}
 	if live.Spec.UpdateStrategy.RollingUpdate != nil {
@@ -164,13 +201,34 @@ func keepInShape(
 	return apply(ctx, env, want)
 }
 
+// templateIsDue reports whether a plan is under way that has yet to apply the template.
+func (env *Env) templateIsDue() bool {
+	step := plan.Find(env.Node.Status.Plan, domain.StepApplyStatefulSet)
+	return step != nil && step.Status != v1alpha1.TaskComplete
+}
+
+func coversButTemplate(want *appsv1ac.StatefulSetApplyConfiguration, live *appsv1.StatefulSet) bool {
+	rest, spec := *want, *want.Spec
+	rest.Spec, spec.Template = &spec, nil
+	bare := *live
+	bare.ManagedFields, bare.Spec.Template = nil, corev1.PodTemplateSpec{}
+	ok, _ := render.Covers(&rest, &bare)
+	return ok
+}
+
 func sameTemplate(want *appsv1ac.StatefulSetApplyConfiguration, live *appsv1.StatefulSet) bool {
 	return render.TemplateHash(want.Spec.Template.Annotations) == render.TemplateHash(live.Spec.Template.Annotations)
 }
 
 // withLiveTemplate keeps the template as we applied it last: an operator that renders
 // another one must not change what the next pod is made from by itself.
-func withLiveTemplate(want *appsv1ac.StatefulSetApplyConfiguration, live *appsv1.StatefulSet) (*appsv1ac.StatefulSetApplyConfiguration, error) {
+func withLiveTemplate(
+	ctx context.Context, env *Env, want *appsv1ac.StatefulSetApplyConfiguration, live *appsv1.StatefulSet,
+) (*appsv1ac.StatefulSetApplyConfiguration, error) {
+	live, err := withAppliedFields(ctx, env, live)
+	if err != nil {
+		return nil, err
+	}
 	ours, err := appsv1ac.ExtractStatefulSet(live, v1alpha1.FieldOwnerSeiNode)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was applied before: %w", err)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -27,6 +28,8 @@ type rig struct {
 	live *appsv1.StatefulSet
 	// writes are the patches and applies that were sent.
 	writes []string
+	// appliedTo is the UID that the last apply named.
+	appliedTo types.UID
 	// want is what is rendered.
 	want *appsv1ac.StatefulSetApplyConfiguration
 	// renders counts how often what is wanted was asked for.
@@ -70,6 +73,9 @@ func newRig(t *testing.T, change func(*appsv1.StatefulSet)) *rig {
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, o ...client.ApplyOption) error {
 			r.writes = append(r.writes, "apply")
+			if sts, ok := obj.(*appsv1ac.StatefulSetApplyConfiguration); ok && sts.ObjectMetaApplyConfiguration != nil {
+				r.appliedTo = ptr.Deref(sts.UID, "")
+			}
 			return c.Apply(ctx, obj, o...)
 		},
 	}).Build()

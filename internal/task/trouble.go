@@ -52,6 +52,9 @@ func startTrouble(pod *corev1.Pod, seid *api.Seid) domain.Trouble {
 		case waiting != nil && isPullFailure(waiting.Reason):
 			return domain.Trouble{Reason: v1alpha1.ReasonImagePullFailed, Message: fmt.Sprintf(
 				"container %s cannot pull image %s: check its name and the pull secrets", c.Name, c.Image)}
+		case waiting != nil && waiting.Reason == "CreateContainerConfigError":
+			return domain.Trouble{Reason: v1alpha1.ReasonContainerConfigFailed, Message: fmt.Sprintf(
+				"container %s cannot be created: %s: create what is missing, or correct the spec", c.Name, waiting.Message)}
 		case waiting != nil && waiting.Reason == "CrashLoopBackOff":
 			return crashLoop(pod.Name, c, c.LastTerminationState.Terminated)
 		case ended != nil && c.RestartCount+1 >= loopRestarts && crashedSoon(c.Name, ended, seid):
@@ -109,11 +112,18 @@ func crashedSoon(container string, ended *corev1.ContainerStateTerminated, seid 
 	if lasted(ended) >= longestProof {
 		return false
 	}
-	if container == render.ContainerSeid && seid != nil && seid.LastExit != nil && !seid.LastExit.At.Before(ended.StartedAt.Time) {
+	if container == render.ContainerSeid && seid != nil && endedThisRun(seid.LastExit, ended) {
 		return slices.Contains([]api.ExitReason{api.ExitCrash, api.ExitOutOfDisk, api.ExitUnknown}, seid.LastExit.Reason)
 	}
 	// A process that was asked to end does so with 0, or by SIGINT or SIGTERM.
 	return !slices.Contains([]int32{0, 130, 143}, ended.ExitCode)
+}
+
+// endedThisRun reports whether an exit of seid is what ended a run of its container, which ends with
+// the same code. Times in a pod are whole seconds: an exit in the second in which the run began may
+// be that of the run before.
+func endedThisRun(exit *api.Exit, ended *corev1.ContainerStateTerminated) bool {
+	return exit != nil && !exit.At.Before(ended.StartedAt.Time) && exit.Code == int(ended.ExitCode)
 }
 
 func crashLoop(pod string, c *corev1.ContainerStatus, last *corev1.ContainerStateTerminated) domain.Trouble {

@@ -37,14 +37,20 @@ func waits(name, reason string, restarts int32, last *corev1.ContainerStateTermi
 	return c
 }
 
+func lacks(name, what string) corev1.ContainerStatus {
+	c := waits(name, "CreateContainerConfigError", 0, nil)
+	c.State.Waiting.Message = what
+	return c
+}
+
 func hasEnded(name string, restarts int32, end *corev1.ContainerStateTerminated) corev1.ContainerStatus {
 	c := runs(name, restarts, 0, nil)
 	c.State = corev1.ContainerState{Terminated: end}
 	return c
 }
 
-func exit(reason api.ExitReason, before time.Duration) *api.Seid {
-	return &api.Seid{State: api.SeidRunning, LastExit: &api.Exit{At: troubleNow.Add(-before), Reason: reason}}
+func exit(reason api.ExitReason, code int, before time.Duration) *api.Seid {
+	return &api.Seid{State: api.SeidRunning, LastExit: &api.Exit{At: troubleNow.Add(-before), Reason: reason, Code: code}}
 }
 
 func TestPodTrouble_ContainerThatDoesNotRun(t *testing.T) {
@@ -55,8 +61,12 @@ func TestPodTrouble_ContainerThatDoesNotRun(t *testing.T) {
 		told            *api.Seid
 		reason, message string
 	}{
-		"starting":          {seid: waits("seid", "ContainerCreating", 0, nil)},
-		"no image":          {waits("seid", "ImagePullBackOff", 0, nil), nil, v1alpha1.ReasonImagePullFailed, "container seid cannot pull image seid:a: check its name and the pull secrets"},
+		"starting": {seid: waits("seid", "ContainerCreating", 0, nil)},
+		"no image": {waits("seid", "ImagePullBackOff", 0, nil), nil, v1alpha1.ReasonImagePullFailed, "container seid cannot pull image seid:a: check its name and the pull secrets"},
+		"a Secret is missing": {
+			lacks("seid", `secret "proxy" not found`), nil, v1alpha1.ReasonContainerConfigFailed,
+			`container seid cannot be created: secret "proxy" not found: create what is missing, or correct the spec`,
+		},
 		"waits in the loop": {waits("seid", "CrashLoopBackOff", 1, ended(1, second, 0)), nil, v1alpha1.ReasonPodCrashLooping, loops},
 		"waits, and its end is not known": {
 			waits("seid", "CrashLoopBackOff", 5, nil), nil, v1alpha1.ReasonPodCrashLooping,
@@ -66,7 +76,7 @@ func TestPodTrouble_ContainerThatDoesNotRun(t *testing.T) {
 		"crashed again":                        {hasEnded("seid", 1, ended(1, second, 0)), nil, v1alpha1.ReasonPodCrashLooping, loops},
 		"crashed again after a long time":      {seid: hasEnded("seid", 1, ended(1, 2*time.Minute, 0))},
 		"restarted again":                      {seid: hasEnded("seid", 1, ended(0, second, 0))},
-		"restarted again, with an error of it": {seid: hasEnded("seid", 1, ended(1, second, 0)), told: exit(api.ExitStopped, 0)},
+		"restarted again, with an error of it": {seid: hasEnded("seid", 1, ended(1, second, 0)), told: exit(api.ExitStopped, 1, 0)},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "n-0"}, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{c.seid}}}
 		got := task.PodTrouble(pod, c.told, troubleNow)
@@ -85,7 +95,7 @@ func TestPodTrouble_ContainerThatDoesNotRun(t *testing.T) {
 func TestPodTrouble_ContainerThatRunsAfterACrash(t *testing.T) {
 	const second, minute = time.Second, time.Minute
 	sidecar, seid := render.ContainerSidecar, render.ContainerSeid
-	behindGate := exit(api.ExitCrash, minute)
+	behindGate := exit(api.ExitCrash, 1, minute)
 	behindGate.Since = new(troubleNow.Add(-second))
 	for name, c := range map[string]struct {
 		container corev1.ContainerStatus
@@ -106,14 +116,15 @@ func TestPodTrouble_ContainerThatRunsAfterACrash(t *testing.T) {
 		"it was restarted":                    {runs(seid, 2, second, ended(0, second, second)), nil, 0},
 		"it was restarted by SIGTERM":         {runs(seid, 2, second, ended(143, second, second)), nil, 0},
 		"it was restarted by SIGINT":          {runs(seid, 2, second, ended(130, second, second)), nil, 0},
-		"restarted, and ended with an error":  {runs(seid, 2, second, ended(1, second, second)), exit(api.ExitStopped, second), 0},
-		"an earlier one was a restart":        {runs(seid, 2, second, ended(1, second, second)), exit(api.ExitStopped, minute), 9 * second},
-		"it stopped for an upgrade":           {runs(seid, 2, second, ended(1, second, second)), exit(api.ExitUpgradeNeeded, second), 0},
-		"it crashed and ended with 0":         {runs(seid, 2, second, ended(0, second, second)), exit(api.ExitCrash, second), 9 * second},
-		"its disk is full":                    {runs(seid, 2, second, ended(1, second, second)), exit(api.ExitOutOfDisk, second), 9 * second},
+		"restarted, and ended with an error":  {runs(seid, 2, second, ended(1, second, second)), exit(api.ExitStopped, 1, second), 0},
+		"an earlier one was a restart":        {runs(seid, 2, second, ended(1, second, second)), exit(api.ExitStopped, 1, minute), 9 * second},
+		"a restart in the second it began in": {runs(seid, 2, second, ended(1, 0, second)), exit(api.ExitStopped, 0, second), 9 * second},
+		"it stopped for an upgrade":           {runs(seid, 2, second, ended(1, second, second)), exit(api.ExitUpgradeNeeded, 1, second), 0},
+		"it crashed and ended with 0":         {runs(seid, 2, second, ended(0, second, second)), exit(api.ExitCrash, 0, second), 9 * second},
+		"its disk is full":                    {runs(seid, 2, second, ended(1, second, second)), exit(api.ExitOutOfDisk, 1, second), 9 * second},
 		"seid waited for a minute":            {runs(seid, 2, minute, ended(1, second, minute)), behindGate, 9 * second},
 		"the sidecar, for a second":           {runs(sidecar, 3, second, ended(2, second, second)), nil, 9 * second},
-		"the sidecar, whatever seid ended by": {runs(sidecar, 3, second, ended(2, second, second)), exit(api.ExitStopped, second), 9 * second},
+		"the sidecar, whatever seid ended by": {runs(sidecar, 3, second, ended(2, second, second)), exit(api.ExitStopped, 2, second), 9 * second},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "n-0"}, Status: corev1.PodStatus{
 			InitContainerStatuses: []corev1.ContainerStatus{c.container},

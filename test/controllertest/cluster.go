@@ -5,6 +5,7 @@ package controllertest
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -12,11 +13,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 	k8sevents "k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -54,15 +57,16 @@ func New(t *testing.T, obj client.Object, configure ...func(*fake.ClientBuilder)
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme, v1alpha1.AddToScheme,
+		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
+		v1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c := &Cluster{Clock: clocktesting.NewFakePassiveClock(At)}
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(obj).WithStatusSubresource(&v1alpha1.SeiNode{}, &v1alpha1.SeiNodeDeployment{}).
-		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: c.patchStatus, Apply: apply})
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithObjects(obj).WithStatusSubresource(&v1alpha1.SeiNode{}, &v1alpha1.SeiNodeDeployment{}).
+		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: c.patchStatus, Apply: apply, Delete: remove})
 	for _, f := range configure {
 		f(builder)
 	}
@@ -104,6 +108,20 @@ func apply(ctx context.Context, under client.WithWatch, obj runtime.ApplyConfigu
 	err = under.Update(ctx, policy)
 	sent.WithResourceVersion(policy.ResourceVersion)
 	return err
+}
+
+// remove deletes, as the API server does and the one in memory does not, no object of another UID than
+// the one that is asked for.
+func remove(ctx context.Context, under client.WithWatch, obj client.Object, o ...client.DeleteOption) error {
+	live := obj.DeepCopyObject().(client.Object)
+	if err := under.Get(ctx, client.ObjectKeyFromObject(obj), live); err != nil {
+		return err
+	}
+	asked := (&client.DeleteOptions{}).ApplyOptions(o).Preconditions
+	if asked != nil && asked.UID != nil && *asked.UID != live.GetUID() {
+		return apierrors.NewConflict(schema.GroupResource{}, obj.GetName(), errors.New("the UID in the precondition differs"))
+	}
+	return under.Delete(ctx, obj, o...)
 }
 
 // Get implements client.Reader.

@@ -32,6 +32,8 @@ type Env struct {
 	Scheme *runtime.Scheme
 	// Root is the repository.
 	Root string
+
+	keepNamespaces bool
 }
 
 // Start starts a control plane with CRDs. Most tests want Shared instead.
@@ -54,8 +56,9 @@ func Start(ctx context.Context, opts ...Option) (_ *Env, err error) {
 			cp.Stop()
 		}
 	}()
-	env := &Env{ControlPlane: cp, Scheme: scheme, Root: root}
-	if newOptions(opts).crds {
+	chosen := newOptions(opts)
+	env := &Env{ControlPlane: cp, Scheme: scheme, Root: root, keepNamespaces: chosen.keepNamespaces}
+	if chosen.crds {
 		if err := env.InstallCRDs(filepath.Join(root, "config", "crd")); err != nil {
 			return nil, err
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,7 +32,9 @@ func (e *Env) Namespace(tb testing.TB) string {
 		if tb.Failed() {
 			e.dump(tb, ns.Name)
 		}
-		e.removeNamespace(tb, ns.Name)
+		if !e.keepNamespaces {
+			e.removeNamespace(tb, ns.Name)
+		}
 	})
 	// Pods are refused before the namespace has its service account.
 	WaitFor(tb, e, ns.Name, "default", func(sa *corev1.ServiceAccount) bool { return sa != nil })
@@ -44,6 +48,11 @@ func (e *Env) removeNamespace(tb testing.TB, name string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
+	// Whoever makes pods goes first: in a namespace that ends it would be refused, and would try
+	// again and again and tell of it.
+	for _, maker := range []client.Object{&appsv1.StatefulSet{}, &batchv1.Job{}} {
+		_ = e.Client.DeleteAllOf(ctx, maker, client.InNamespace(name), client.PropagationPolicy(metav1.DeletePropagationBackground))
+	}
 	err := e.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	if client.IgnoreNotFound(err) != nil { // a test may have deleted it
 		tb.Errorf("removing namespace %s: %v", name, err)

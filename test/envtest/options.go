@@ -8,6 +8,7 @@ type options struct {
 	apiServerArgs         []string
 	controllerManagerArgs []string
 	crds                  bool
+	keepNamespaces        bool
 }
 
 func newOptions(opts []Option) *options {
@@ -36,4 +37,11 @@ func WithControllerManagerArgs(args ...string) Option {
 // WithoutCRDs leaves this project's CRDs out.
 func WithoutCRDs() Option {
 	return func(o *options) { o.crds = false }
+}
+
+// WithKeptNamespaces leaves the namespaces of tests that are over as they are. To end one costs the API server about as
+// much as a short test does, and nothing runs in them any more. It is for many tests that look at their own namespace
+// alone.
+func WithKeptNamespaces() Option {
+	return func(o *options) { o.keepNamespaces = true }
 }

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
@@ -23,6 +27,8 @@ type Watches struct {
 	held    map[string]chan struct{}
 	expired map[string]bool
 	streams map[*stream]bool
+	// version is that of the past which new caches are filled with; empty for the present.
+	version string
 }
 
 // NewWatches makes watches that hold nothing back; hook them in with rest.Config.Wrap.
@@ -40,18 +46,25 @@ func (w *Watches) Wrap(next http.RoundTripper) http.RoundTripper {
 		if err != nil {
 			return nil, fmt.Errorf("describing %s %s: %w", req.Method, req.URL.Path, err)
 		}
+		if info.Verb == "list" {
+			return next.RoundTrip(w.rewound(req))
+		}
 		if info.Verb != "watch" {
 			return next.RoundTrip(req)
 		}
 		// A watch that begins with a list is how a reflector starts over.
-		if req.URL.Query().Get("sendInitialEvents") == "" && w.takeExpired(info.Resource) {
-			return gone(req)
+		withList := req.URL.Query().Get("sendInitialEvents") != ""
+		if withList && w.past() != "" {
+			return refuse(req, apierrors.NewBadRequest("a list of the past is not watched"))
+		}
+		if !withList && w.takeExpired(info.Resource) {
+			return refuse(req, apierrors.NewResourceExpired("too old resource version"))
 		}
 		resp, err := next.RoundTrip(req)
 		if err != nil || resp.StatusCode != http.StatusOK {
 			return resp, err
 		}
-		s := &stream{ReadCloser: resp.Body, watches: w, resource: info.Resource, closed: make(chan struct{})}
+		s := newStream(w, info.Resource, resp.Body)
 		w.mu.Lock()
 		w.streams[s] = true
 		w.mu.Unlock()
@@ -69,6 +82,17 @@ func (w *Watches) Hold(resource string) {
 	}
 }
 
+// Watched are the resources that are watched now.
+func (w *Watches) Watched() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	resources := map[string]bool{}
+	for s := range w.streams {
+		resources[s.resource] = true
+	}
+	return slices.Sorted(maps.Keys(resources))
+}
+
 // Held reports whether a resource is held back.
 func (w *Watches) Held(resource string) bool { return w.gate(resource) != nil }
 
@@ -82,14 +106,37 @@ func (w *Watches) Release(resource string) {
 	}
 }
 
-// Cut ends the watches of a resource. The client resumes them from the last version it has seen.
-func (w *Watches) Cut(resource string) {
+// Tell has the watches of a resource deliver an event that did not happen, in JSON: the resource has
+// to be a custom one. Whoever reads it is woken up, without a write.
+func (w *Watches) Tell(resource string, event watch.EventType, object runtime.Object) error {
+	line, err := json.Marshal(struct {
+		Type   watch.EventType `json:"type"`
+		Object runtime.Object  `json:"object"`
+	}{event, object})
+	if err != nil {
+		return fmt.Errorf("encoding an event of %s: %w", resource, err)
+	}
+	for _, s := range w.of(resource) {
+		s.tell(append(line, '\n'))
+	}
+	return nil
+}
+
+func (w *Watches) of(resource string) (found []*stream) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for s := range w.streams {
 		if s.resource == resource {
-			s.cut()
+			found = append(found, s)
 		}
+	}
+	return found
+}
+
+// Cut ends the watches of a resource. The client resumes them from the last version it has seen.
+func (w *Watches) Cut(resource string) {
+	for _, s := range w.of(resource) {
+		s.cut()
 	}
 }
 
@@ -123,60 +170,16 @@ func (w *Watches) forget(s *stream) {
 	delete(w.streams, s)
 }
 
-// gone is how an API server answers a watch from a version that it no longer has.
-func gone(req *http.Request) (*http.Response, error) {
-	status := apierrors.NewResourceExpired("too old resource version").Status()
+// refuse is how an API server answers with an error.
+func refuse(req *http.Request, as *apierrors.StatusError) (*http.Response, error) {
+	status := as.Status()
 	status.Kind, status.APIVersion = "Status", "v1"
 	body, err := json.Marshal(status)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a status: %w", err)
 	}
 	return &http.Response{
-		StatusCode: http.StatusGone, Status: "410 Gone", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		StatusCode: int(status.Code), Status: http.StatusText(int(status.Code)), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 	}, nil
-}
-
-// stream is the answer to a watch.
-type stream struct {
-	io.ReadCloser
-
-	watches  *Watches
-	resource string
-	once     sync.Once
-	closed   chan struct{}
-}
-
-// Read implements io.Reader. What has arrived is held back too.
-func (s *stream) Read(p []byte) (int, error) {
-	n, err := s.ReadCloser.Read(p)
-	for gate := s.watches.gate(s.resource); gate != nil; gate = s.watches.gate(s.resource) {
-		select {
-		case <-gate:
-		case <-s.closed:
-			return 0, io.ErrUnexpectedEOF
-		}
-	}
-	select {
-	case <-s.closed:
-		return 0, io.ErrUnexpectedEOF
-	default:
-		return n, err
-	}
-}
-
-// Close implements io.Closer.
-func (s *stream) Close() error {
-	s.watches.forget(s)
-	s.cut()
-	return s.ReadCloser.Close()
-}
-
-// cut has whoever reads find the end. A Read that waits for the API server is woken up by closing
-// what it reads from.
-func (s *stream) cut() {
-	s.once.Do(func() {
-		close(s.closed)
-		_ = s.ReadCloser.Close()
-	})
 }

@@ -6,11 +6,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
@@ -19,6 +21,12 @@ import (
 func lateCache(t *testing.T, env *envtest.Env, ns string) (*envtest.Watches, <-chan string) {
 	t.Helper()
 	watches := envtest.NewWatches()
+	_, heard := newCache(t, env, ns, watches)
+	return watches, heard
+}
+
+func newCache(t *testing.T, env *envtest.Env, ns string, watches *envtest.Watches) (cache.Cache, <-chan string) {
+	t.Helper()
 	config := rest.CopyConfig(env.Config)
 	config.Wrap(watches.Wrap)
 	late, err := cache.New(config, cache.Options{Scheme: env.Scheme, DefaultNamespaces: map[string]cache.Config{ns: {}}})
@@ -50,7 +58,7 @@ func lateCache(t *testing.T, env *envtest.Env, ns string) (*envtest.Watches, <-c
 	if !late.WaitForCacheSync(ctx) {
 		t.Fatal("the cache did not fill")
 	}
-	return watches, heard
+	return late, heard
 }
 
 func TestWatches_HeldCutAndExpired_TheCacheIsLateAndCatchesUp(t *testing.T) {
@@ -109,5 +117,88 @@ func TestWatches_HeldCutAndExpired_TheCacheIsLateAndCatchesUp(t *testing.T) {
 	hears("6")
 	if err := env.Client.Delete(t.Context(), cm, client.GracePeriodSeconds(0)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What a watch is told reaches its reader between two events that happened, and only readers of that
+// resource.
+func TestWatches_Told_TheCacheHearsOfWhatDidNotHappen(t *testing.T) {
+	env := envtest.Shared(t)
+	ns := env.Namespace(t)
+	watches := envtest.NewWatches()
+	config := rest.CopyConfig(env.Config)
+	config.Wrap(watches.Wrap)
+	told, err := client.NewWithWatch(config, client.Options{Scheme: env.Scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, err := told.Watch(t.Context(), &v1alpha1.SeiNodeList{}, client.InNamespace(ns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nodes.Stop()
+	node := &v1alpha1.SeiNode{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "a"},
+		Spec:       v1alpha1.SeiNodeSpec{ChainID: "c", Image: "seid:a", FullNode: &v1alpha1.FullNodeSpec{}},
+	}
+	if err := env.Client.Create(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	if event := <-nodes.ResultChan(); event.Type != watch.Added {
+		t.Fatalf("%+v", event)
+	}
+	invented := node.DeepCopy()
+	invented.Annotations = map[string]string{"did": "not happen"}
+	invented.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindSeiNode))
+	for _, resource := range []string{"pods", "seinodes"} {
+		if err := watches.Tell(resource, watch.Modified, invented); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if event := <-nodes.ResultChan(); event.Type != watch.Modified || event.Object.(*v1alpha1.SeiNode).Annotations["did"] != "not happen" {
+		t.Errorf("%+v", event)
+	}
+	if err := env.Client.Delete(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	if event := <-nodes.ResultChan(); event.Type != watch.Deleted || len(event.Object.(*v1alpha1.SeiNode).Annotations) > 0 {
+		t.Errorf("%+v", event)
+	}
+}
+
+// A cache that is filled from the past shows what was there then, until it is told the rest.
+func TestWatches_Rewound_ANewCacheBeginsInThePast(t *testing.T) {
+	env := envtest.Shared(t)
+	ns := env.Namespace(t)
+	watches, heard := lateCache(t, env, ns)
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "a"}, Data: map[string]string{"v": "1"}}
+	if err := env.Client.Create(t.Context(), cm); err != nil {
+		t.Fatal(err)
+	}
+	past := cm.ResourceVersion
+	for _, v := range []string{"2", "3"} {
+		cm.Data["v"] = v
+		if err := env.Client.Update(t.Context(), cm); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		<-heard
+	}
+	watches.Rewind(past)
+	again, later := newCache(t, env, ns, watches)
+	read := func() string {
+		found := &corev1.ConfigMap{}
+		if err := again.Get(t.Context(), client.ObjectKeyFromObject(cm), found); err != nil {
+			t.Fatal(err)
+		}
+		return found.Data["v"]
+	}
+	if first, has := <-later, read(); first != "1" || has != "1" {
+		t.Errorf("the cache began with %s and has %s", first, has)
+	}
+	watches.Forward()
+	if second, third := <-later, <-later; second != "2" || third != "3" {
+		t.Errorf("the cache heard of %s and %s", second, third)
 	}
 }

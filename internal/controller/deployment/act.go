@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +22,7 @@ import (
 // act brings the fleet to what was decided. A paused fleet's nodes are left alone; its
 // networking is not. One node's trouble does not keep the others waiting.
 func (r *Reconciler) act(ctx context.Context, s *scope) error {
-	errs := []error{r.syncOwners(ctx, s)}
+	errs := []error{r.syncOwners(ctx, s), r.syncHistory(ctx, s)}
 	if !s.snd.Spec.Paused {
 		errs = append(errs, r.removeSurplus(ctx, s))
 		for i := range s.Result.Members {
@@ -95,9 +96,9 @@ func (r *Reconciler) syncMember(ctx context.Context, s *scope, i int) error {
 		if err != nil || same {
 			return err
 		}
-	}
-	if leaving, err := r.leaving(ctx, s, m.Live); leaving || err != nil {
-		return err
+		if leaving, err := r.leaving(ctx, s, m.Live); leaving || err != nil {
+			return err
+		}
 	}
 	m.Moved, err = r.applyMember(ctx, s, m, want)
 	m.Moved = m.Moved && s.Decision.MayMove(i)
@@ -127,13 +128,13 @@ func (r *Reconciler) applyMember(ctx context.Context, s *scope, m *fleet.Member,
 func (r *Reconciler) tellOfRepair(s *scope, name string, before *v1alpha1.SeiNode) error {
 	if before == nil {
 		if slices.Contains(s.before().Status.IncumbentNodes, name) {
-			s.tell(events.New(events.NodeRecreated, "%s had been deleted and was made again", name).About(events.Node(s.snd, name)))
+			s.tell(events.New(events.NodeRecreated, "%s had been deleted and was recreated", name).About(events.Node(s.snd, name)))
 		}
 		return nil
 	}
 	edited, err := fleet.Edited(before)
 	if edited {
-		s.tell(events.New(events.NodeRestored, "the spec of %s had been changed by hand and was put back; change the fleet's template instead", name).
+		s.tell(events.New(events.NodeRestored, "the spec of %s was edited directly and has been reverted; change the fleet's template instead", name).
 			About(events.Node(s.snd, name)))
 	}
 	return err
@@ -152,8 +153,18 @@ func (r *Reconciler) applyChild(ctx context.Context, s *scope, m *fleet.Member, 
 		obj.SetUID(m.Live.UID)
 		obj.SetResourceVersion(m.Live.ResourceVersion)
 	}
-	err = r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj),
-		client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
+	apply := func(obj *unstructured.Unstructured) error {
+		return r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj),
+			client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
+	}
+	err = apply(obj)
+	if leftNull(err) && m.Live != nil {
+		if err := r.takeOutExtras(ctx, m, want, obj); err != nil {
+			return err
+		}
+		obj.SetResourceVersion(m.Live.GetResourceVersion())
+		err = apply(obj)
+	}
 	if err != nil {
 		return err
 	}
@@ -165,12 +176,24 @@ func (r *Reconciler) applyChild(ctx context.Context, s *scope, m *fleet.Member, 
 	if err != nil || same {
 		return err
 	}
-	return r.takeOutExtras(ctx, m, want)
+	return r.takeOutExtras(ctx, m, want, obj)
 }
 
-func (r *Reconciler) takeOutExtras(ctx context.Context, m *fleet.Member, want fleet.Child) error {
+// leftNull reports whether an apply was refused because it takes the last field out of an object, for
+// example the snapshot out of fullNode: the API server makes null of the object
+// (kubernetes/kubernetes#117447). Of a patch it does not.
+func leftNull(err error) bool {
+	return apierrors.IsInvalid(err) && strings.Contains(err.Error(), `must be of type object: "null"`)
+}
+
+// takeOutExtras makes the spec of a node the wanted one, with the metadata of an object that was made
+// from it: what the fleet has given the node and what it says to have given belong together.
+func (r *Reconciler) takeOutExtras(ctx context.Context, m *fleet.Member, want fleet.Child, obj client.Object) error {
 	node := m.Live.DeepCopy()
 	node.Spec = *want.Spec.DeepCopy()
+	for key, value := range obj.GetAnnotations() {
+		metav1.SetMetaDataAnnotation(&node.ObjectMeta, key, value)
+	}
 	patch := client.MergeFromWithOptions(m.Live, client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Patch(ctx, node, patch, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment)); err != nil {
 		return err

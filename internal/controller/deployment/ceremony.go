@@ -3,10 +3,12 @@ package deployment
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -29,7 +31,9 @@ func (r *Reconciler) observeGenesis(ctx context.Context, s *scope) error {
 	if err != nil {
 		return fmt.Errorf("looking for the genesis of %s: %w", s.snd.Spec.Genesis.ChainID, err)
 	}
-	s.Observed.Genesis = list.Items
+	if s.Observed.Genesis, err = r.withOwnGenesis(ctx, s.snd, list.Items); err != nil {
+		return err
+	}
 	fleets := &v1alpha1.SeiNodeDeploymentList{}
 	if err := r.Client.List(ctx, fleets, client.InNamespace(s.snd.Namespace)); err != nil {
 		return fmt.Errorf("looking for the founders of %s: %w", s.snd.Spec.Genesis.ChainID, err)
@@ -40,6 +44,23 @@ func (r *Reconciler) observeGenesis(ctx context.Context, s *scope) error {
 		}
 	}
 	return nil
+}
+
+// withOwnGenesis adds the ConfigMap of a finished ceremony that the cache does not show. One that is lost is restored from
+// a node, and has to be lost: the cache may be late.
+func (r *Reconciler) withOwnGenesis(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, seen []corev1.ConfigMap) ([]corev1.ConfigMap, error) {
+	name := fleet.GenesisName(snd.Name)
+	if snd.Status.GenesisHash == "" || slices.ContainsFunc(seen, func(m corev1.ConfigMap) bool { return m.Name == name }) {
+		return seen, nil
+	}
+	own := &corev1.ConfigMap{}
+	switch err := r.Live.Get(ctx, client.ObjectKey{Namespace: snd.Namespace, Name: name}, own); {
+	case apierrors.IsNotFound(err):
+		return seen, nil
+	case err != nil:
+		return nil, fmt.Errorf("asking the API server for ConfigMap %s: %w", name, err)
+	}
+	return append(seen, *own), nil
 }
 
 // syncCeremony stores a plan that is due, or runs the one that is under way. A new plan

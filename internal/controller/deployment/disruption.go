@@ -22,6 +22,14 @@ func (r *Reconciler) syncBudget(ctx context.Context, s *scope) error {
 	if err != nil {
 		return err
 	}
+	var seen client.Object
+	if live != nil {
+		seen = live
+	}
+	if behind, err := r.Writes.Behind(ctx, &policyv1.PodDisruptionBudget{}, client.ObjectKeyFromObject(s.snd), seen); behind || err != nil {
+		s.comeBackIn(loop.StaleInterval) // somebody may have deleted what the cache does not show yet
+		return err
+	}
 	if live != nil {
 		if s.budgetProblem = fleet.MayAdopt(s.snd, "PodDisruptionBudget", live); s.budgetProblem != "" || live.DeletionTimestamp != nil {
 			return nil
@@ -33,11 +41,16 @@ func (r *Reconciler) syncBudget(ctx context.Context, s *scope) error {
 	err = r.Client.Apply(ctx, want, client.FieldOwner(v1alpha1.FieldOwnerSeiNodeDeployment), client.ForceOwnership)
 	switch {
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
-		s.budgetProblem = fmt.Sprintf("the API server refuses PodDisruptionBudget %s, so that drains are not held to spec.updateStrategy.inPlace.maxUnavailable: "+
-			"let the policy that refuses it pass it: %v", s.snd.Name, err)
+		s.budgetProblem = fmt.Sprintf("the API server rejects PodDisruptionBudget %s, so drains are not limited by spec.updateStrategy.inPlace.maxUnavailable: "+
+			"change the policy that rejects it: %v", s.snd.Name, err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("applying PodDisruptionBudget %s: %w", s.snd.Name, err)
 	}
+	made, err := render.Convert[policyv1.PodDisruptionBudget](want)
+	if err != nil {
+		return err
+	}
+	r.Writes.Wrote(made)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -65,7 +66,7 @@ func (r *Reconciler) release(ctx context.Context, snd *v1alpha1.SeiNodeDeploymen
 		return loop.ConflictIsRetry(fmt.Errorf("removing the finalizer: %w", err))
 	}
 	if left > 0 {
-		r.Events.Emit(ctx, snd, events.New(events.NodesRetained, "%d nodes run on without the fleet; a fleet of the same name takes them over", left))
+		r.Events.Emit(ctx, snd, events.New(events.NodesRetained, "%d nodes keep running without the fleet; a fleet of the same name adopts them", left))
 	}
 	r.orphans.forget(snd)
 	r.forget(client.ObjectKeyFromObject(snd))
@@ -126,7 +127,7 @@ func (r *Reconciler) letGo(ctx context.Context, snd *v1alpha1.SeiNodeDeployment,
 
 // belongings are the objects besides its nodes that bear the fleet's label.
 func (r *Reconciler) belongings(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]client.Object, error) {
-	lists := []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceList{}, &policyv1.PodDisruptionBudgetList{}}
+	lists := []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceList{}, &policyv1.PodDisruptionBudgetList{}, &appsv1.ControllerRevisionList{}}
 	served, err := r.routes.served(ctx, false, r.Clock.Now())
 	if err != nil {
 		return nil, err
@@ -156,7 +157,7 @@ func (r *Reconciler) unbind(ctx context.Context, snd *v1alpha1.SeiNodeDeployment
 	fleet.Unbind(snd, obj)
 	err := r.Client.Patch(ctx, obj, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("letting go of %T %s: %w", obj, obj.GetName(), err)
+		return fmt.Errorf("releasing %T %s: %w", obj, obj.GetName(), err)
 	}
 	return nil
 }

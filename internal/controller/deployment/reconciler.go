@@ -21,10 +21,12 @@ import (
 // +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments/finalizers,verbs=update
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=sei.io,resources=seinodetasks,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=list;watch
+// +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 const (
@@ -91,8 +93,14 @@ func (r *Reconciler) run(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) (
 func (r *Reconciler) forget(snd types.NamespacedName) {
 	r.Forget(snd)
 	r.latch.Forget(snd)
-	r.Writes.Forget(func(node types.NamespacedName) bool {
-		owner, _, ok := fleet.ParseChildName(node.Name)
-		return ok && node.Namespace == snd.Namespace && owner == snd.Name
+	r.Writes.Forget(func(written types.NamespacedName) bool {
+		if written == snd { // its PodDisruptionBudget
+			return true
+		}
+		owner, _, ok := fleet.ParseChildName(written.Name)
+		if !ok {
+			owner, ok = fleet.ParseRevisionName(written.Name)
+		}
+		return ok && written.Namespace == snd.Namespace && owner == snd.Name
 	})
 }

@@ -56,6 +56,7 @@ func (r *Reconciler) emitTroubles(ctx context.Context, s *scope) {
 	tell(events.NodeNotOurs, strings.Join(foreign, "; "))
 	tell(events.NodeRefused, strings.Join(refused, "; "))
 	tell(events.DisruptionBudgetRefused, s.budgetProblem)
+	tell(events.HistoryNotKept, s.historyProblem)
 	tell(events.NotInGenesis, notInGenesis(s.Result.Nodes))
 	tell(events.GenesisConflict, conflict(s.Decision.Ceremony))
 	tell(events.GenesisWarning, strings.Join(s.warnings, "; "))

@@ -30,6 +30,8 @@ type scope struct {
 	warnings []string
 	// budgetProblem says why the fleet has no PodDisruptionBudget.
 	budgetProblem string
+	// historyProblem says why a template of the fleet is not kept.
+	historyProblem string
 	// told are the events of what was done in this pass.
 	told []events.Event
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +45,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, concurrency int) error {
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(
 			func(_ context.Context, o client.Object) []reconcile.Request { return fleetOfObject(o) })).
 		Watches(&policyv1.PodDisruptionBudget{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(specOrMetadataChanged())).
+		Watches(&appsv1.ControllerRevision{}, handler.EnqueueRequestsFromMapFunc(fleetOfRevision)).
 		WithOptions(loop.Options(concurrency)).
 		Build(r.Tracer.Reconciler(v1alpha1.KindSeiNodeDeployment, r))
 	if err != nil {

@@ -93,6 +93,7 @@ func (w *Writes) Behind(ctx context.Context, kind client.Object, name types.Name
 // a backup, or what was written is gone again.
 func (w *Writes) lost(ctx context.Context, kind client.Object, name types.NamespacedName, last write) (bool, error) {
 	stored := reflect.New(reflect.TypeOf(kind).Elem()).Interface().(client.Object)
+	stored.GetObjectKind().SetGroupVersionKind(kind.GetObjectKind().GroupVersionKind()) // metadata has no kind of its own
 	switch err := w.Live.Get(ctx, name, stored); {
 	case apierrors.IsNotFound(err):
 		return last.hiddenFrom(nil), nil

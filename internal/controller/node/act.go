@@ -40,8 +40,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	}
 	env := r.env(s)
 	unguarded := s.syncNetworkPolicy(ctx, env)
-	if unguarded != nil && !domain.Initialized(&s.node.Status) {
-		return unguarded // no pod before its policy
+	uncertified := s.syncCertificate(ctx, env)
+	if err := errors.Join(unguarded, uncertified); err != nil && !domain.Initialized(&s.node.Status) {
+		return err // no pod before its policy and its certificate
 	}
 	if s.target.TemplateProblem == "" && s.mayHaveStatefulSet() {
 		if err := r.repair(ctx, s, env); err != nil {
@@ -54,16 +55,32 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		s.pin()
 		r.endPlan(s)
 	}
-	return errors.Join(unguarded, r.syncPull(ctx, s))
+	return errors.Join(unguarded, uncertified, r.syncPull(ctx, s))
+}
+
+// hasBegun reports whether the node is about to have a pod, or has had one.
+func (s *scope) hasBegun() bool {
+	return s.activePlan() != nil || s.found.Identity != nil || domain.Initialized(&s.node.Status)
+}
+
+// syncCertificate keeps the certificate of the node's sidecar valid, from before its first pod is made.
+func (s *scope) syncCertificate(ctx context.Context, env *task.Env) error {
+	if !s.hasBegun() {
+		return nil
+	}
+	if err := task.SyncCertificate(ctx, env); err != nil {
+		return fmt.Errorf("keeping the sidecar's certificate valid: %w", err)
+	}
+	return nil
 }
 
 // syncNetworkPolicy keeps the node's NetworkPolicy in shape, from before its first pod is made.
 func (s *scope) syncNetworkPolicy(ctx context.Context, env *task.Env) (err error) {
-	if s.activePlan() == nil && s.found.Identity == nil && !domain.Initialized(&s.node.Status) {
+	if !s.hasBegun() {
 		return nil
 	}
 	if s.policyProblem, err = task.SyncNetworkPolicy(ctx, env); err != nil {
-		return fmt.Errorf("keeping the NetworkPolicy in shape: %w", err)
+		return fmt.Errorf("reconciling the NetworkPolicy: %w", err)
 	}
 	return nil
 }
@@ -78,7 +95,7 @@ func (r *Reconciler) env(s *scope) *task.Env {
 	env := &task.Env{
 		Client: r.Client, Live: r.Live,
 		Node: s.node, Observed: &s.objects, Document: s.document, LookError: s.lookError, Render: s.input, StatefulSet: s.statefulSet,
-		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Clock: r.Clock, Wrote: r.Writes.Wrote, Deleted: r.Writes.Deleted,
+		Sidecar: s.sidecar, ReservationNamespace: r.Namespace, Certificates: r.Certificates, Clock: r.Clock, Wrote: r.Writes.Wrote, Deleted: r.Writes.Deleted,
 		WebhookAdds: &r.webhookAdds, InShape: &r.inShape, Facts: &s.found,
 	}
 	if active := s.activePlan(); active != nil {
@@ -151,21 +168,21 @@ func (r *Reconciler) repair(ctx context.Context, s *scope, env *task.Env) error 
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("keeping the StatefulSet in shape: %w", err)
+		return fmt.Errorf("reconciling the StatefulSet: %w", err)
 	}
 	if s.objects.StatefulSet == nil {
 		s.comeBackIn(loop.StaleInterval)
 	}
 	if s.objects.Claim != nil && s.node.Spec.ImportedClaim() == "" && task.ClaimIsOurs(s.node, s.objects.Claim) {
 		if o := task.SyncClaim(ctx, env); !o.IsDone() {
-			return fmt.Errorf("keeping the volume claim in shape: %s", o.Message)
+			return fmt.Errorf("reconciling the PersistentVolumeClaim: %s", o.Message)
 		}
 	}
 	if !domain.Initialized(&s.node.Status) {
 		return nil
 	}
 	if err := task.SyncService(ctx, env); err != nil {
-		return fmt.Errorf("keeping the Service in shape: %w", err)
+		return fmt.Errorf("reconciling the Service: %w", err)
 	}
 	return nil
 }

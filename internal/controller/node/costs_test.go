@@ -13,6 +13,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/plan"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 // settle makes reconciles until the node is in sync on its spec. Whatever Kubernetes and the sidecar
@@ -43,20 +44,20 @@ func total(writes map[string]int) (all int) {
 	return all
 }
 
-// A new node and an image change cost nine writes each, also when no step ends in the pass that
+// A new node costs nine writes and an image change seven, also when no step ends in the pass that
 // began it.
-func TestWrites_StepsThatOutliveAPass_CostNineAtMost(t *testing.T) {
+func TestWrites_StepsThatOutliveAPass_CostNineAndSeven(t *testing.T) {
 	c := newSlowCluster(t)
 	c.settle(t)
 	if diff := cmp.Diff(map[string]int{
-		"patch SeiNode": 1, "apply NetworkPolicy": 1, "apply PersistentVolumeClaim": 1, "apply StatefulSet": 1, "apply Service": 1,
-		"patch status": 3, "create event": 1,
+		"patch SeiNode": 1, "apply NetworkPolicy": 1, "apply PersistentVolumeClaim": 1, "apply StatefulSet": 1, "apply Service": 1, "create Secret": 1,
+		"patch status": 2, "create event": 1,
 	}, c.writes); diff != "" || total(c.writes) != 9 {
 		t.Errorf("a new node costs %d writes (-want +got):\n%s", total(c.writes), diff)
 	}
 	c.setImage(t, "seid:b")
 	c.settle(t)
-	if diff := cmp.Diff(map[string]int{"apply StatefulSet": 1, "delete Pod": 1, "patch status": 5, "create event": 2}, c.writes); diff != "" || total(c.writes) != 9 {
+	if diff := cmp.Diff(map[string]int{"apply StatefulSet": 1, "delete Pod": 1, "patch status": 3, "create event": 2}, c.writes); diff != "" || total(c.writes) != 7 {
 		t.Errorf("an image change costs %d writes (-want +got):\n%s", total(c.writes), diff)
 	}
 	if image := c.stored(t).Status.CurrentImage; image != "seid:b" {
@@ -193,5 +194,64 @@ func TestUnwritten_NodeIsOrphaned_ItsStatefulSetIsKnown(t *testing.T) {
 	}
 	if err := c.Client.Get(t.Context(), key, sts); err != nil {
 		t.Errorf("its StatefulSet: %v", err)
+	}
+}
+
+// An operator that renders another template takes over in the middle of an update, before it was
+// written down how far that got: the template that the plan has applied stays, and the pod is replaced
+// once.
+func TestUnwritten_AnotherOperatorInAnUpdate_KeepsTheTemplateOfThePlan(t *testing.T) {
+	c := newSlowCluster(t)
+	c.settle(t)
+	c.setImage(t, "seid:b")
+	clear(c.writes)
+	for c.writes["apply StatefulSet"] == 0 {
+		if _, err := c.reconcile(t, c.r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if at, _ := plan.Current(c.stored(t).Status.Plan); at.Type != domain.StepApplyStatefulSet {
+		t.Fatalf("stored is %s: nothing was put off", at.Type)
+	}
+	applied := c.templateHash(t)
+	c.startOperator(t)
+	c.r.Platform.Images.Sidecar = "sidecar:other"
+	c.settle(t)
+	if now := c.templateHash(t); now != applied {
+		t.Errorf("the template is %s, want %s, which the plan has applied", now, applied)
+	}
+	if n := c.writes["delete Pod"]; n != 1 {
+		t.Errorf("the pod was replaced %d times", n)
+	}
+}
+
+func (c *slowCluster) templateHash(t *testing.T) string {
+	t.Helper()
+	sts := &appsv1.StatefulSet{}
+	if err := c.Client.Get(t.Context(), key, sts); err != nil {
+		t.Fatal(err)
+	}
+	return render.TemplateHash(sts.Spec.Template.Annotations)
+}
+
+// A node that does not get in sync shows that its plan has completed after a while.
+func TestUnwritten_NodeThatIsNotInSync_TheEndOfItsPlanIsWritten(t *testing.T) {
+	c := newSlowCluster(t)
+	c.runTo(t, domain.StepMarkReady)
+	c.Clock.SetTime(c.Clock.Now().Add(500 * time.Millisecond)) // mark-ready is done, and the pod does not get ready
+	for range 3 {
+		if _, err := c.reconcile(t, c.r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if node := c.stored(t); node.Status.Plan == nil {
+		t.Fatal("the end of the plan was not put off")
+	}
+	c.Clock.SetTime(c.Clock.Now().Add(endWrittenAfter))
+	if _, err := c.reconcile(t, c.r); err != nil {
+		t.Fatal(err)
+	}
+	if node := c.stored(t); node.Status.Plan != nil || node.Status.Phase != v1alpha1.NodeRunning || node.Status.InitializedAt == nil {
+		t.Errorf("phase %s, plan %+v, want Running without a plan", node.Status.Phase, node.Status.Plan)
 	}
 }

@@ -19,7 +19,7 @@ func (s *scope) domainFacts() domain.Facts {
 	f := domain.Facts{
 		Initialized: domain.Initialized(&s.node.Status), Bootstrapped: s.node.Status.Bootstrapped || s.found.Bootstrapped,
 		Claim: o.Claim != nil, Service: o.Service != nil, Job: s.jobState(),
-		Document: s.document, Remembered: s.document != nil && s.document.APILevel < api.LevelNode,
+		Document: s.document, Operation: s.operation, Remembered: s.document != nil && s.document.APILevel < api.LevelNode,
 	}
 	if o.StatefulSet != nil && o.StatefulSet.DeletionTimestamp == nil {
 		f.StatefulSet = buildOf(o.StatefulSet.Spec.Template.Annotations, o.StatefulSet.Spec.Template.Spec)
@@ -82,7 +82,7 @@ func podState(pod *corev1.Pod, document *api.Node, now time.Time) *domain.Pod {
 		Build: *buildOf(pod.Annotations, pod.Spec), Bootstrap: task.IsBootstrapPod(pod), Leaving: pod.DeletionTimestamp != nil,
 		Ready: task.PodCondition(pod, corev1.PodReady) == corev1.ConditionTrue, Lost: podLost(pod), KubernetesNode: pod.Spec.NodeName,
 		Pending: pod.Status.Phase == corev1.PodPending, Unschedulable: unschedulable(pod),
-		SidecarRuns: sidecarRuns, SharedAudience: render.NodeUID(pod.Spec) == "", SeidStarted: seidStarted(pod),
+		SidecarRuns: sidecarRuns, SharedAudience: render.NodeUID(pod.Spec) == "", Plaintext: !render.ServesTLS(pod.Spec), SeidStarted: seidStarted(pod),
 	}
 	var seid *api.Seid
 	if document != nil {

@@ -22,7 +22,7 @@ func setPodReady(pod *corev1.Pod, ready, containers corev1.ConditionStatus) {
 func TestPodState_IsWhatThePodShows(t *testing.T) {
 	const yes, no, unknown = corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown
 	began := metav1.NewTime(controllertest.At)
-	document := &api.Node{Seid: api.Seid{LastExit: &api.Exit{At: began.Time, Reason: api.ExitStopped}}}
+	document := &api.Node{Seid: api.Seid{LastExit: &api.Exit{At: began.Time, Reason: api.ExitStopped, Code: 1}}}
 	for name, c := range map[string]struct {
 		change func(*corev1.Pod)
 		want   domain.Pod
@@ -55,7 +55,7 @@ func TestPodState_IsWhatThePodShows(t *testing.T) {
 		"seid passed its gate": {func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: render.ContainerSeid, Started: new(true)}}
 		}, domain.Pod{SeidStarted: true}},
-		"of an older operator": {func(p *corev1.Pod) { p.Spec.InitContainers[0].Env = nil }, domain.Pod{SharedAudience: true}},
+		"of an older operator": {func(p *corev1.Pod) { p.Spec.InitContainers[0].Env = nil }, domain.Pod{SharedAudience: true, Plaintext: true}},
 		"crash-looping": {func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{
 				{Name: render.ContainerSeid, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
@@ -71,7 +71,9 @@ func TestPodState_IsWhatThePodShows(t *testing.T) {
 		}, domain.Pod{}},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "n-0"}}
-		pod.Spec.InitContainers = []corev1.Container{{Name: render.ContainerSidecar, Env: []corev1.EnvVar{{Name: render.EnvNodeUID, Value: "u"}}}}
+		pod.Spec.InitContainers = []corev1.Container{{Name: render.ContainerSidecar, Env: []corev1.EnvVar{
+			{Name: render.EnvNodeUID, Value: "u"}, {Name: render.EnvTLSDir, Value: "/tls"},
+		}}}
 		c.change(pod)
 		if diff := cmp.Diff(&c.want, podState(pod, document, began.Time)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -76,7 +76,7 @@ func (r *Reconciler) orphaned(ctx context.Context, node *v1alpha1.SeiNode) (bool
 	before := sts.DeepCopy()
 	sts.OwnerReferences = slices.DeleteFunc(sts.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == node.UID })
 	if err := r.Client.Patch(ctx, sts, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return false, fmt.Errorf("letting go of StatefulSet %s: %w", sts.Name, err)
+		return false, fmt.Errorf("releasing StatefulSet %s: %w", sts.Name, err)
 	}
 	return true, nil
 }

@@ -31,6 +31,8 @@ var errNoAnswerYet = errors.New("the sidecar has not answered yet")
 type looks struct {
 	// late wakes a node up whose sidecar has answered at last, or has something new to tell.
 	late chan event.TypedGenericEvent[*v1alpha1.SeiNode]
+	// patience is lookPatience, but in tests that want no pass without an answer.
+	patience time.Duration
 
 	mu  sync.Mutex
 	all map[types.NamespacedName]*look
@@ -50,7 +52,10 @@ type look struct {
 }
 
 func newLooks() *looks {
-	return &looks{late: make(chan event.TypedGenericEvent[*v1alpha1.SeiNode], 1024), all: map[types.NamespacedName]*look{}}
+	return &looks{
+		late: make(chan event.TypedGenericEvent[*v1alpha1.SeiNode], 1024), patience: lookPatience,
+		all: map[types.NamespacedName]*look{},
+	}
 }
 
 // look asks the sidecar of a pod, or takes the answer to a question that an earlier pass asked.
@@ -92,7 +97,7 @@ func (l *looks) begin(ctx context.Context, key types.NamespacedName, node *v1alp
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.all[key]
-	patience, failed := lookPatience, error(nil)
+	patience, failed := l.patience, error(nil)
 	if before != nil && before.pod == pod {
 		if before.running() || time.Since(before.at) < lookFresh {
 			return before, 0

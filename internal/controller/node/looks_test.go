@@ -91,8 +91,12 @@ func timed(t *testing.T, l *looks, pod string, s sidecar.Sidecar) (*api.Node, ti
 	return document, time.Since(began), err
 }
 
-// elapse lets time go by, that of the test's bubble.
-func elapse(d time.Duration) { <-time.After(d) }
+// elapse lets the time of the test's bubble go by, which takes none, and all that is due by then
+// happen.
+func elapse(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the bubble's clock moves when everybody in it sleeps or waits
+	synctest.Wait()
+}
 
 // woken counts the nodes that a late answer has woken up.
 func woken(l *looks) int {
@@ -113,11 +117,11 @@ func TestLook_SidecarThatAnswers_IsAskedInEveryPass(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: 100 * time.Millisecond}
 		for range 3 {
 			if document, took, err := timed(t, l, "p", s); document == nil || err != nil || took != s.after {
-				t.Errorf("%+v, %v after %s", document, err, took)
+				t.Errorf("a pass gets %+v, %v after %s; want a document after %s", document, err, took, s.after)
 			}
 		}
-		if woken(l) != 0 || s.times() != 3 {
-			t.Errorf("asked %d times, want one look per pass and nobody woken", s.times())
+		if n := woken(l); n != 0 || s.times() != 3 {
+			t.Errorf("asked %d times and woken %d times, want one look for each of 3 passes and nobody woken", s.times(), n)
 		}
 	})
 }
@@ -127,7 +131,7 @@ func TestLook_BlackHole_HoldsNoPassLongerThanThePatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLooks(), &asked{after: -1}
 		if _, took, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) || took != lookPatience {
-			t.Errorf("the first pass waits %s and gets %v", took, err)
+			t.Errorf("the first pass waits %s and gets %v; want %s, %v", took, err, lookPatience, errNoAnswerYet)
 		}
 		// For a minute somebody looks every 100 ms, while questions end and new ones are asked.
 		// Once one has ended in vain, the sidecar is not just slow, whatever is asked since.
@@ -136,12 +140,12 @@ func TestLook_BlackHole_HoldsNoPassLongerThanThePatience(t *testing.T) {
 			elapse(100 * time.Millisecond)
 			_, took, err := timed(t, l, "p", s)
 			if slow := time.Since(began) < lookTimeout-lookPatience; err == nil || took != 0 || errors.Is(err, errNoAnswerYet) != slow {
-				t.Fatalf("after %s a pass waits %s and gets %v", time.Since(began), took, err)
+				t.Fatalf("after %s a pass waits %s and gets %v; want an error at once, %q: %t", time.Since(began), took, err, errNoAnswerYet, slow)
 			}
 		}
 		elapse(lookTimeout) // the last question ends
 		if n := woken(l); s.times() > 15 || n != 0 {
-			t.Errorf("asked %d times in a minute, %d woken", s.times(), n)
+			t.Errorf("asked %d times in a minute, %d woken; want 15 at most, and nobody woken", s.times(), n)
 		}
 	})
 }
@@ -150,21 +154,21 @@ func TestLook_LateAnswer_WakesTheNodeAndIsUsedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, after: time.Second}
 		if _, _, err := timed(t, l, "p", s); !errors.Is(err, errNoAnswerYet) {
-			t.Fatalf("got %v", err)
+			t.Fatalf("look = %v, want %v", err, errNoAnswerYet)
 		}
 		elapse(time.Second)
-		if woken(l) != 1 {
-			t.Fatal("the answer wakes nobody")
+		if n := woken(l); n != 1 {
+			t.Fatalf("the answer wakes the node %d times, want once", n)
 		}
 		if document, took, err := timed(t, l, "p", s); document == nil || err != nil || took != 0 {
-			t.Errorf("woken, the pass gets %+v, %v after %s", document, err, took)
+			t.Errorf("woken, the pass gets %+v, %v after %s; want the document at once", document, err, took)
 		}
 		if s.times() != 1 {
 			t.Errorf("asked %d times, want once", s.times())
 		}
 		s.answersAfter(0)
 		if _, _, err := timed(t, l, "p", s); err != nil || s.times() != 2 {
-			t.Errorf("the answer was used twice: asked %d times, %v", s.times(), err)
+			t.Errorf("after the answer was used: asked %d times, %v; want another look", s.times(), err)
 		}
 	})
 }
@@ -188,14 +192,14 @@ func TestLook_SidecarThatComesBack_IsSeenWithoutWaiting(t *testing.T) {
 		elapse(lookTimeout + lookFresh)
 		s.answersAfter(10 * time.Millisecond)
 		if _, took, err := timed(t, l, "p", s); !errors.Is(err, context.DeadlineExceeded) || took != 0 {
-			t.Errorf("who kept a pass waiting is waited for again: %v after %s", err, took)
+			t.Errorf("who kept a pass waiting in vain: %v after %s, want %v at once", err, took, context.DeadlineExceeded)
 		}
 		elapse(s.after)
-		if woken(l) != 1 {
-			t.Fatal("the answer wakes nobody")
+		if n := woken(l); n != 1 {
+			t.Fatalf("the answer wakes the node %d times, want once", n)
 		}
 		if document, _, err := timed(t, l, "p", s); document == nil || err != nil {
-			t.Errorf("%+v, %v", document, err)
+			t.Errorf("woken, the pass gets %+v, %v; want the document", document, err)
 		}
 	})
 }
@@ -205,12 +209,12 @@ func TestLook_AnotherPod_IsAnotherSidecar(t *testing.T) {
 		l, dead, alive := newLooks(), &asked{after: -1}, &asked{level: api.LevelNode}
 		_, _, _ = timed(t, l, "old", dead)
 		if document, _, err := timed(t, l, "new", alive); document == nil || err != nil {
-			t.Errorf("the new pod's sidecar is not asked: %v", err)
+			t.Errorf("of the new pod's sidecar a pass gets %+v, %v; want its document", document, err)
 		}
 		elapse(lookTimeout)
 		l.forget(types.NamespacedName{Namespace: "ns", Name: "n"})
-		if len(l.all) != 0 || woken(l) != 0 {
-			t.Errorf("%d looks are remembered", len(l.all))
+		if n := woken(l); len(l.all) != 0 || n != 0 {
+			t.Errorf("%d looks are remembered, %d woken; want none", len(l.all), n)
 		}
 	})
 }
@@ -219,11 +223,11 @@ func TestLook_RefusedConnection_IsAskedAgainInTheNextPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLooks(), &asked{level: api.LevelNode, err: errors.New("connection refused")}
 		if _, took, err := timed(t, l, "p", s); !errors.Is(err, s.err) || took != 0 {
-			t.Errorf("got %v after %s", err, took)
+			t.Errorf("look = %v after %s, want %v at once", err, took, s.err)
 		}
 		s.err = nil
 		if document, _, err := timed(t, l, "p", s); document == nil || err != nil {
-			t.Errorf("a sidecar that has just begun to listen is not seen: %v", err)
+			t.Errorf("of a sidecar that has just begun to listen a pass gets %+v, %v; want its document", document, err)
 		}
 	})
 }

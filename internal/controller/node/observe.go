@@ -20,6 +20,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/metrics"
 	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -40,6 +41,9 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	}
 	s.observed.Peers, s.peerProblems = r.Peers.Resolve(ctx, s.node, s.node.Status.ResolvedPeers)
 	r.observeSidecar(ctx, s)
+	if err := r.observeOperation(ctx, s); err != nil {
+		return err
+	}
 	if err := r.observeSnapshot(ctx, s); err != nil {
 		return err
 	}
@@ -56,6 +60,9 @@ func (r *Reconciler) observeObjects(ctx context.Context, s *scope) (err error) {
 		return err
 	}
 	if o.NetworkPolicy, err = fresh(ctx, r, node, node.Name, &networkingv1.NetworkPolicy{}); err != nil {
+		return err
+	}
+	if o.Certificate, err = freshFrom(ctx, r, r.Secrets, node, render.CertificateName(node), task.SecretMetadata(metav1.ObjectMeta{})); err != nil {
 		return err
 	}
 	if o.Claim, err = fresh(ctx, r, node, render.ClaimName(node), &corev1.PersistentVolumeClaim{}); err != nil {
@@ -77,8 +84,12 @@ func (r *Reconciler) observeObjects(ctx context.Context, s *scope) (err error) {
 
 // fresh reads an object from the cache and makes sure that the cache has seen what we wrote.
 func fresh[T client.Object](ctx context.Context, r *Reconciler, node *v1alpha1.SeiNode, name string, into T) (T, error) {
+	return freshFrom(ctx, r, r.Client, node, name, into)
+}
+
+func freshFrom[T client.Object](ctx context.Context, r *Reconciler, c client.Reader, node *v1alpha1.SeiNode, name string, into T) (T, error) {
 	var none T
-	found, err := cached(ctx, r.Client, node, name, into)
+	found, err := cached(ctx, c, node, name, into)
 	if err != nil {
 		return none, err
 	}
@@ -134,7 +145,7 @@ func podObstacle(sts *appsv1.StatefulSet, pod *corev1.Pod) string {
 	}
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
-		return fmt.Sprintf("pod %s was made by somebody else: delete it, or give the node another name", pod.Name)
+		return fmt.Sprintf("pod %s was not created by the operator: delete it, or rename the node", pod.Name)
 	}
 	return fmt.Sprintf("pod %s is controlled by %s %s: delete or rename one of the two", pod.Name, owner.Kind, owner.Name)
 }
@@ -181,6 +192,25 @@ func (r *Reconciler) observeSidecar(ctx context.Context, s *scope) {
 		recall(document, s.node)
 	}
 	s.document = document
+}
+
+// observeOperation finds the SeiNodeTask that has closed the gate, where the sidecar may have forgotten who did: a
+// gate that is held says so itself.
+func (r *Reconciler) observeOperation(ctx context.Context, s *scope) error {
+	if s.document == nil || s.document.Gate.State != api.GateClosed || !domain.Initialized(&s.node.Status) {
+		return nil
+	}
+	list := &v1alpha1.SeiNodeTaskList{}
+	err := r.Client.List(ctx, list, client.InNamespace(s.node.Namespace), client.MatchingFields{operation.TargetIndex: s.node.Name})
+	if err != nil {
+		return fmt.Errorf("listing the node's tasks: %w", err)
+	}
+	for i := range list.Items {
+		if operation.KeepsClosed(&list.Items[i]) {
+			s.operation = list.Items[i].Name
+		}
+	}
+	return nil
 }
 
 func (r *Reconciler) countLook(node *v1alpha1.SeiNode, document *api.Node, err error) {

@@ -63,10 +63,10 @@ func (r *Reconciler) startPull(ctx context.Context, s *scope) error {
 	err = r.Client.Create(ctx, pod, client.FieldOwner(v1alpha1.FieldOwnerSeiNode))
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		s.pull.Problem = fmt.Sprintf("image %s is not pulled ahead: a pod %s of somebody else is in the way: delete it", s.wantsPull.Image, pod.Name)
+		s.pull.Problem = fmt.Sprintf("image %s is not pulled ahead: pod %s exists and was not created by the operator: delete it", s.wantsPull.Image, pod.Name)
 		return nil
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		s.pull.Problem = fmt.Sprintf("image %s is not pulled ahead: the API server refuses pod %s: %v", s.wantsPull.Image, pod.Name, err)
+		s.pull.Problem = fmt.Sprintf("image %s is not pulled ahead: the API server rejects pod %s: %v", s.wantsPull.Image, pod.Name, err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("creating pod %s: %w", pod.Name, err)

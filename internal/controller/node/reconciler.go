@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
@@ -20,6 +21,7 @@ import (
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes/status,verbs=patch
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes/finalizers,verbs=update
+// +kubebuilder:rbac:groups=sei.io,resources=seinodedeployments,verbs=list;watch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
@@ -27,7 +29,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=get
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
@@ -51,6 +53,10 @@ type Reconciler struct {
 	Peers           *peers.Resolver
 	// Namespace is the operator's own, where consensus keys are reserved.
 	Namespace string
+	// Secrets reads the metadata of Secrets from the cache; their content is in none.
+	Secrets client.Reader
+	// Certificates issues the certificates of sidecars.
+	Certificates task.CertificateAuthority
 
 	executor *plan.Executor[*task.Env]
 	latch    events.Latch

@@ -30,15 +30,15 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	if pass.Pod != nil && !pass.Pod.Trouble.Until.IsZero() {
 		s.comeBackIn(pass.Pod.Trouble.Until.Sub(s.now))
 	}
-	derived, waits := s.node, r.canWait(ctx, s)
-	if waits {
-		derived = r.putOff(s)
+	derived, wait := s.node, r.canWait(ctx, s)
+	if wait > 0 {
+		derived = r.putOff(s, wait)
 	}
 	result, err := s.snapshot.Patch(ctx, r.Client, s.node)
 	if err != nil {
 		return err
 	}
-	if !waits {
+	if wait == 0 {
 		r.unwritten.forget(client.ObjectKeyFromObject(s.node))
 	}
 	r.Metrics.NodeObserved(s.before, derived)
@@ -74,14 +74,28 @@ func (s *scope) waitsForNothing() bool {
 		len(s.peerProblems) == 0 && !slices.ContainsFunc(s.node.Spec.Peers, func(p v1alpha1.PeerSource) bool { return p.EC2Tags != nil })
 }
 
-// canWait reports whether the status of a pass needs no write of its own. A plan that ended is
-// written by the pass that follows at once. One that only got further is written when that has
-// lasted, unless others wait for what it found out.
-func (r *Reconciler) canWait(ctx context.Context, s *scope) bool {
+// canWait is for how long the status of a pass needs no write of its own; zero when it is written now.
+// A plan that ended is written by the pass that follows at once. One that only got further, or has
+// completed while seid is starting, is written when that has lasted, unless others wait for what it
+// found out.
+func (r *Reconciler) canWait(ctx context.Context, s *scope) time.Duration {
 	if s.again {
-		return s.activePlan() == nil
+		if s.activePlan() != nil {
+			return 0
+		}
+		return writtenAfter
 	}
-	return s.now.Sub(s.putOffSince) < writtenAfter && domain.OnlyProgress(&s.stored.Status, &s.node.Status) && !r.awaited(ctx, s)
+	wait, stored, derived := time.Duration(0), &s.stored.Status, &s.node.Status
+	switch {
+	case domain.OnlyProgress(stored, derived):
+		wait = writtenAfter - s.now.Sub(s.putOffSince)
+	case domain.OnlyEnded(stored, derived, s.node.Spec.Signs()):
+		wait = endWrittenAfter - s.now.Sub(derived.LastPlan.FinishedAt.Time)
+	}
+	if wait <= 0 || r.awaited(ctx, s) {
+		return 0
+	}
+	return wait
 }
 
 // awaited reports whether nodes that have this one for a peer learn how to reach it.
@@ -91,11 +105,11 @@ func (r *Reconciler) awaited(ctx context.Context, s *scope) bool {
 
 // putOff keeps the status of a pass for the next one and leaves the stored one in its place. It
 // returns the node with the status that was put off.
-func (r *Reconciler) putOff(s *scope) *v1alpha1.SeiNode {
+func (r *Reconciler) putOff(s *scope, wait time.Duration) *v1alpha1.SeiNode {
 	derived := s.node.DeepCopy()
 	r.unwritten.keep(s.node, pending{uid: s.node.UID, stored: s.stored.Status, status: derived.Status, since: s.putOffSince})
 	s.node.Status = *s.stored.Status.DeepCopy()
-	s.comeBackIn(writtenAfter - s.now.Sub(s.putOffSince))
+	s.comeBackIn(wait)
 	return derived
 }
 
@@ -108,7 +122,7 @@ func (s *scope) pass() *domain.Pass {
 		SidecarRuns: s.sidecarStarted, Unanswered: errors.Is(s.lookError, errNoAnswerYet), NotCalled: task.NotCalled(s.lookError),
 		Peers: s.observed.Peers, Endpoint: render.Endpoint(s.node, s.input.Platform.ClusterDomain),
 		StatefulSet: s.found.Identity, ConsensusAddress: s.found.ConsensusAddress, Bootstrapped: s.found.Bootstrapped,
-		VolumeProblem: s.found.VolumeProblem, Pull: s.pull, Snapshot: s.snapshotDecision,
+		VolumeProblem: s.found.VolumeProblem, CertificateProblem: s.found.CertificateProblem, Pull: s.pull, Snapshot: s.snapshotDecision,
 	}
 	if s.obstacle != nil {
 		p.Obstacle = s.obstacle.Error()
@@ -121,13 +135,13 @@ func (r *Reconciler) emitFacts(ctx context.Context, s *scope) {
 	key := client.ObjectKeyFromObject(s.node)
 	sts := events.StatefulSet(s.node)
 	if s.found.ImpostorDeleted {
-		r.Events.Emit(ctx, s.node, events.New(events.ImpostorDeleted, "StatefulSet %s had been replaced by another; that one was deleted", s.node.Name).About(sts))
+		r.Events.Emit(ctx, s.node, events.New(events.ImpostorDeleted, "StatefulSet %s had been replaced by another one, which was deleted", s.node.Name).About(sts))
 	}
 	if s.found.Recreated {
-		r.Events.Emit(ctx, s.node, events.New(events.StatefulSetRecreated, "StatefulSet %s had been deleted and was made again", s.node.Name).About(sts))
+		r.Events.Emit(ctx, s.node, events.New(events.StatefulSetRecreated, "StatefulSet %s had been deleted and was recreated", s.node.Name).About(sts))
 	}
 	if len(s.found.PutBack) > 0 {
-		r.Events.Emit(ctx, s.node, events.New(events.EditReverted, "removed what was added by hand: %s", strings.Join(s.found.PutBack, ", ")).About(sts))
+		r.Events.Emit(ctx, s.node, events.New(events.EditReverted, "removed manual additions: %s", strings.Join(s.found.PutBack, ", ")).About(sts))
 	}
 	tell := func(reason events.Reason, text string, about runtime.Object) {
 		if r.latch.Changed(key, reason, text) {

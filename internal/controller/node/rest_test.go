@@ -58,14 +58,14 @@ func TestRest_NothingNew_IsLookedAtAndNotWoken(t *testing.T) {
 			s.tells(func(d *api.Node) { d.Sync.Height += 100 })
 		}
 		if n := woken(l); n != 0 || s.times() < 15 {
-			t.Errorf("%d looks wake the node up %d times", s.times(), n)
+			t.Errorf("%d looks wake the node up %d times, want at least 15 looks that wake nobody", s.times(), n)
 		}
 		stop()
 		elapse(2 * steadyInterval)
 		before := s.times()
 		elapse(10 * steadyInterval)
-		if s.times() != before {
-			t.Error("an operator that has ended goes on looking")
+		if got := s.times(); got != before {
+			t.Errorf("an operator that has ended goes on looking: %d looks, want the %d of before", got, before)
 		}
 	})
 }
@@ -83,11 +83,11 @@ func TestRest_SomethingNew_WakesTheNodeWhichUsesTheAnswer(t *testing.T) {
 				change(s)
 				elapse(jittered(steadyInterval, lookedAt))
 				if n := woken(l); n != 1 || s.times() != 1 {
-					t.Fatalf("%d looks wake the node up %d times", s.times(), n)
+					t.Fatalf("%d looks wake the node up %d times, want one look that wakes it once", s.times(), n)
 				}
 				document, took, err := timed(t, l, "p", s)
 				if s.times() != 1 || took != 0 || !errors.Is(err, s.err) || err == nil && document.Sync.State != api.SyncNoPeers {
-					t.Errorf("woken, the pass gets %+v, %v after %s and %d looks", document, err, took, s.times())
+					t.Errorf("woken, the pass gets %+v, %v after %s and %d looks; want what the one look found, at once", document, err, took, s.times())
 				}
 			})
 		})
@@ -103,7 +103,7 @@ func TestRest_NodeThatGetsAPass_IsLeftToIt(t *testing.T) {
 		r.end((&resting{node: lookedAt}).key())
 		elapse(10 * steadyInterval)
 		if n := woken(l); n != 0 || s.times() != 1 || len(r.byNode) != 0 {
-			t.Errorf("%d looks, %d woken, %d at rest", s.times(), n, len(r.byNode))
+			t.Errorf("%d looks, %d woken, %d at rest; want one look, nobody woken, none at rest", s.times(), n, len(r.byNode))
 		}
 	})
 }
@@ -133,10 +133,10 @@ func TestSettle_NodeThatWaitsForNothing_Rests(t *testing.T) {
 			}
 			result, err := c.reconcile(t, c.r)
 			if rests := c.r.rest.byNode[key] != nil; err != nil || rests != tt.rests {
-				t.Errorf("the node rests: %t, %v", rests, err)
+				t.Errorf("the node rests: %t, %v; want %t", rests, err, tt.rests)
 			}
 			if seldom := result.RequeueAfter > 2*steadyInterval; seldom != tt.rests {
-				t.Errorf("it comes back in %s", result.RequeueAfter)
+				t.Errorf("it comes back in %s, want more than %s: %t", result.RequeueAfter, 2*steadyInterval, tt.rests)
 			}
 			c.r.forget(key)
 			if len(c.r.rest.byNode) != 0 {

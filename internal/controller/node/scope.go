@@ -39,6 +39,8 @@ type scope struct {
 	sidecar      sidecar.Sidecar
 	// document is what the sidecar told; nil when it did not answer.
 	document *api.Node
+	// operation is the SeiNodeTask that has closed the gate of the node.
+	operation string
 	// lookError is why it told nothing.
 	lookError error
 	// sidecarStarted: there is a sidecar that could answer.

@@ -23,6 +23,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 // Indexes of the SeiNode cache.
@@ -139,7 +140,11 @@ func (r *Reconciler) nodesOfClaim(ctx context.Context, o client.Object) []reconc
 }
 
 func (r *Reconciler) nodesOfSecret(ctx context.Context, o client.Object) []reconcile.Request {
-	return r.nodesWith(ctx, o.GetNamespace(), indexSecret, o.GetName())
+	found := r.nodesWith(ctx, o.GetNamespace(), indexSecret, o.GetName())
+	if name := render.NodeOfCertificate(o.GetName()); name != "" {
+		found = append(found, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}})
+	}
+	return found
 }
 
 func (r *Reconciler) nodesOfGenesis(ctx context.Context, o client.Object) []reconcile.Request {

@@ -46,7 +46,7 @@ func newSlowCluster(t *testing.T) *slowCluster {
 		b.WithIndex(&v1alpha1.SeiNode{}, indexLabelPeers, func(o client.Object) []string { return hasLabelPeers(o.(*v1alpha1.SeiNode)) })
 	}
 	c := &slowCluster{
-		cluster: cluster{controllertest.New(t, node, byPeers)}, events: k8sevents.NewFakeRecorder(100),
+		cluster: cluster{controllertest.New(t, node, byPeers, tasksByTarget)}, events: k8sevents.NewFakeRecorder(100),
 		sidecar: &slowSidecar{tasks: map[string]*slowTask{}}, writes: map[string]int{},
 	}
 	c.sidecar.restarted()
@@ -59,6 +59,7 @@ func (c *slowCluster) startOperator(t *testing.T) {
 	t.Helper()
 	c.r = c.operator(t)
 	c.r.Client, c.r.Sidecars, c.r.Events = countingClient{c.cluster, c.writes}, c.sidecar, events.NewRecorder(c.events)
+	c.r.looks.patience = time.Minute // its sidecar answers every question, also on a busy machine
 }
 
 // countRest counts the writes that do not go through the client.
@@ -148,6 +149,12 @@ func (c countingClient) Apply(ctx context.Context, obj runtime.ApplyConfiguratio
 	err := c.Update(ctx, sts)
 	applied.WithGeneration(sts.Generation).WithResourceVersion(sts.ResourceVersion)
 	return err
+}
+
+// Create implements client.Writer.
+func (c countingClient) Create(ctx context.Context, obj client.Object, o ...client.CreateOption) error {
+	c.count("create", obj)
+	return c.cluster.Create(ctx, obj, o...)
 }
 
 // Patch implements client.Writer.

@@ -9,9 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/certificates"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
+	"github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/internal/peers"
 	"github.com/sei-operator/sei-operator/test/controllertest"
 )
@@ -23,7 +26,14 @@ type cluster struct{ *controllertest.Cluster }
 
 func newCluster(t *testing.T, node *v1alpha1.SeiNode) cluster {
 	t.Helper()
-	return cluster{controllertest.New(t, node)}
+	return cluster{controllertest.New(t, node, tasksByTarget)}
+}
+
+// tasksByTarget is the index of the SeiNodeTask controller.
+func tasksByTarget(b *fake.ClientBuilder) {
+	b.WithIndex(&v1alpha1.SeiNodeTask{}, operation.TargetIndex, func(o client.Object) []string {
+		return []string{operation.TargetKey(&o.(*v1alpha1.SeiNodeTask).Spec)}
+	})
 }
 
 // stored is the node as the API server has it.
@@ -35,7 +45,8 @@ func (c cluster) stored(t *testing.T) *v1alpha1.SeiNode {
 // operator is an operator that has just started.
 func (c cluster) operator(t *testing.T) *Reconciler {
 	t.Helper()
-	r := &Reconciler{Peers: &peers.Resolver{Nodes: c.Client}, Base: loop.Base{
+	authority := &certificates.Authority{Secrets: c.Client, Namespace: "sei-operator", Clock: c.Clock}
+	r := &Reconciler{Peers: &peers.Resolver{Nodes: c.Client}, Secrets: c, Certificates: authority, Base: loop.Base{
 		Client: c, Live: c.Client, Platform: controllertest.Platform(), Metrics: c.Metrics(t), Clock: c.Clock, Events: controllertest.Events(),
 	}}
 	r.init()

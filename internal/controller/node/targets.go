@@ -9,11 +9,12 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/task"
 )
 
-// targets remembers what nodes ask for, so that a node at rest is not rendered at every look. A
-// target follows from the node, its peers, the image in force, and settings that hold as long as the
-// process.
+// targets remembers what nodes ask for, so that a node is not rendered at every look. A target
+// follows from the node's spec and metadata, the retry that was answered last, its peers, the image in
+// force, and settings that hold as long as the process.
 type targets struct {
 	mu     sync.Mutex
 	byNode map[types.NamespacedName]rendered
@@ -21,23 +22,23 @@ type targets struct {
 
 // rendered is a target with what it was rendered for.
 type rendered struct {
-	uid             types.UID
-	resourceVersion string
-	peers           []string
-	image           string
-	target          domain.Target
+	content    string
+	retriedFor string
+	peers      []string
+	image      string
+	target     domain.Target
 }
 
 // of is the target of a node, rendered if anything that it follows from has changed.
 func (m *targets) of(node *v1alpha1.SeiNode, peers []string, image string, render func() domain.Target) domain.Target {
-	key := client.ObjectKeyFromObject(node)
+	key, content := client.ObjectKeyFromObject(node), task.ContentVersion(node)
 	m.mu.Lock()
 	known, ok := m.byNode[key]
 	m.mu.Unlock()
-	if ok && known.uid == node.UID && known.resourceVersion == node.ResourceVersion && known.image == image && slices.Equal(known.peers, peers) {
+	if ok && known.content == content && known.retriedFor == node.Status.RetriedFor && known.image == image && slices.Equal(known.peers, peers) {
 		return known.target
 	}
-	known = rendered{node.UID, node.ResourceVersion, slices.Clone(peers), image, render()}
+	known = rendered{content, node.Status.RetriedFor, slices.Clone(peers), image, render()}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.byNode == nil {

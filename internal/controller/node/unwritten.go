@@ -11,12 +11,17 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// writtenAfter is how long a plan's progress has to last before it is worth a write.
-const writtenAfter = 10 * time.Second
+const (
+	// writtenAfter is how long a plan's progress has to last before it is worth a write.
+	writtenAfter = 10 * time.Second
+	// endWrittenAfter is how long a node whose plan has completed may take to get in sync before that it
+	// has completed is worth a write of its own.
+	endWrittenAfter = 3 * time.Second
+)
 
 // unwritten keeps statuses that can wait: how far a plan got, most of which is over before anybody
-// could read it, and the end of a plan, which is written with what the next pass finds. The next
-// pass goes on from there. What is kept dies with the process: the plan then goes on from what is
+// could read it, and the end of a plan, which is written with what the next pass finds, or with the
+// node being in sync. The next pass goes on from there. What is kept dies with the process: the plan then goes on from what is
 // stored, and its steps find what they have done, as after a crash.
 type unwritten struct {
 	mu     sync.Mutex

@@ -20,7 +20,7 @@ func (r *Reconciler) start(ctx context.Context, s *scope) error {
 		if s.Observed.Group.Children[node] == nil {
 			err := r.Client.Create(ctx, child)
 			if err != nil && !apierrors.IsAlreadyExists(err) {
-				return fmt.Errorf("making SeiNodeTask %s: %w", child.Name, err)
+				return fmt.Errorf("creating SeiNodeTask %s: %w", child.Name, err)
 			}
 			if err == nil {
 				r.Writes.Wrote(child)

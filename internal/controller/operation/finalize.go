@@ -34,7 +34,7 @@ func (r *Reconciler) finalize(ctx context.Context, of *v1alpha1.SeiNodeTask) (ct
 			}
 			return ctrl.Result{RequeueAfter: cancelInterval}, nil
 		}
-		r.Events.Emit(ctx, of, events.New(events.TaskNotCancelled, "the task is gone, but its node may still work on it: %v", err).About(events.Target(of)))
+		r.Events.Emit(ctx, of, events.New(events.TaskNotCancelled, "the task was deleted, but its node may still be running it: %v", err).About(events.Target(of)))
 	}
 	if err := r.release(ctx, of); err != nil {
 		return loop.ConflictIsRetry(err)

@@ -50,7 +50,7 @@ func (r *Reconciler) finishReset(ctx context.Context, env *nodetask.Env, p *v1al
 	o := r.executor.Tasks[step.Type].Run(ctx, env, step)
 	switch {
 	case o.IsDone():
-		return errors.New("its node's chain data is deleted, and the node is looked at again")
+		return errors.New("its node's chain data is deleted; waiting for the node to be observed again")
 	case o.IsTerminal(): // forgotten there, it is tried again
 		err := env.Sidecar.Delete(ctx, step.ID)
 		return errors.Join(fmt.Errorf("the rest of its node's chain data cannot be deleted: %w", o.Err), ignoreNotFound(err))
@@ -105,7 +105,7 @@ func (r *Reconciler) letGoOlder(ctx context.Context, env *nodetask.Env, p *v1alp
 		if done, err := r.finishSteps(ctx, env, p); done || err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: make another SeiNodeTask of kind StateSync", errOlderSidecar)
+		return fmt.Errorf("%w: create another SeiNodeTask of kind StateSync", errOlderSidecar)
 	}
 	if err := cancelSteps(ctx, env.Sidecar, p); err != nil {
 		return err

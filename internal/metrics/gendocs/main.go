@@ -1,4 +1,4 @@
-// Command gendocs writes docs/metrics.md from the declarations in package
+// Command gendocs writes docs/reference/metrics.md from the declarations in package
 // metrics. Run it from the root of the repository:
 //
 //	go run ./internal/metrics/gendocs
@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	out := flag.String("out", "docs/metrics.md", "file to write")
+	out := flag.String("out", "docs/reference/metrics.md", "file to write")
 	flag.Parse()
 	if err := os.WriteFile(*out, []byte(page(metrics.Declarations())), 0o644); err != nil { //nolint:gosec // documentation is for everyone
 		fmt.Fprintln(os.Stderr, "gendocs:", err)

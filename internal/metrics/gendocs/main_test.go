@@ -11,11 +11,11 @@ import (
 )
 
 func TestDocs_AreWhatTheCodeDeclares(t *testing.T) {
-	have, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "metrics.md"))
+	have, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "reference", "metrics.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(page(metrics.Declarations()), string(have)); diff != "" {
-		t.Errorf("docs/metrics.md is out of date; run: go run ./internal/metrics/gendocs\n(-want +got):\n%s", diff)
+		t.Errorf("docs/reference/metrics.md is out of date; run: go run ./internal/metrics/gendocs\n(-want +got):\n%s", diff)
 	}
 }

@@ -135,7 +135,7 @@ func TestCollectGentxs_SaysWhomItWaitsForAndWhy(t *testing.T) {
 		want   string
 	}{
 		"all there": {func(*Env, []*fake) {}, plan.Outcome.IsDone, ""},
-		"no node":   {func(e *Env, _ []*fake) { e.Members[1].Node = nil }, plan.Outcome.IsWait, "val-1 (it is being made)"},
+		"no node":   {func(e *Env, _ []*fake) { e.Members[1].Node = nil }, plan.Outcome.IsWait, "val-1 (it is being created)"},
 		"no gentx": {func(e *Env, _ []*fake) {
 			e.Members[1].Node.Status.Plan.Tasks[0] = v1alpha1.PlannedTask{Type: domain.StepGenerateGentx, Error: "disk full"}
 		}, plan.Outcome.IsWait, "val-1 (generate-gentx: disk full)"},

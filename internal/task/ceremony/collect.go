@@ -89,7 +89,7 @@ func failure(node *v1alpha1.SeiNode) string {
 // unready says what a validator's transaction waits for; empty when it is made.
 func unready(node *v1alpha1.SeiNode) string {
 	if node == nil {
-		return "it is being made"
+		return "it is being created"
 	}
 	if node.Status.Phase == v1alpha1.NodeRunning {
 		return ""
@@ -102,7 +102,7 @@ func unready(node *v1alpha1.SeiNode) string {
 		return ""
 	}
 	if node.Status.Plan == nil {
-		return "it was not looked at yet"
+		return "it has not been observed yet"
 	}
 	if c := conditions.Get(node.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
 		return c.Message

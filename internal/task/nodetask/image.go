@@ -36,12 +36,12 @@ func updateImage(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Ou
 func awaitImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	image, n := env.Task.Spec.UpdateNodeImage.Image, env.Node
 	if wanted := *node.ImageInForce(n); wanted != image {
-		return plan.Terminal(v1alpha1.ReasonSuperseded, fmt.Errorf("somebody has changed the image of SeiNode %s to %s", n.Name, wanted))
+		return plan.Terminal(v1alpha1.ReasonSuperseded, fmt.Errorf("the image of SeiNode %s was meanwhile changed to %s", n.Name, wanted))
 	}
 	ready := conditions.Get(n.Status.Conditions, v1alpha1.ConditionReady)
 	switch {
 	case ready == nil || n.Status.ObservedGeneration != n.Generation || ready.ObservedGeneration != n.Generation:
-		return plan.Wait(v1alpha1.ReasonOutOfDate, "waiting for the node to take up the image", 0)
+		return plan.Wait(v1alpha1.ReasonOutOfDate, "waiting for the node to update to the image", 0)
 	case ready.Status != metav1.ConditionTrue:
 		return plan.Wait(ready.Reason, fmt.Sprintf("waiting for the node to be ready: %s", ready.Message), 0)
 	case n.Status.CurrentImage != image:

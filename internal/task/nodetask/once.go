@@ -50,9 +50,9 @@ func otherProcess(step *v1alpha1.PlannedTask, seid api.Seid) bool {
 func awaitAnswer(document api.Node) plan.Outcome {
 	switch {
 	case document.Seid.State != api.SeidRunning:
-		return plan.Wait(v1alpha1.ReasonTaskNotComplete, "seid was restarted and does not run any more", shortly)
+		return plan.Wait(v1alpha1.ReasonTaskNotComplete, "seid was restarted but is no longer running", shortly)
 	case document.Sync.State == api.SyncStarting || document.Sync.State == api.SyncNotRunning:
-		return plan.Wait(v1alpha1.ReasonTaskNotComplete, "seid was restarted and does not answer yet", shortly)
+		return plan.Wait(v1alpha1.ReasonTaskNotComplete, "seid was restarted but does not answer yet", shortly)
 	default:
 		return plan.Done("seid was restarted")
 	}

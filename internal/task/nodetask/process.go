@@ -50,7 +50,7 @@ func markReady(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan.O
 		return wait
 	}
 	if document.Gate.State == api.GateOpen && step.SubmittedAt == nil {
-		return plan.Done("the start gate was open already")
+		return plan.Done("the start gate is open")
 	}
 	if document.Home.ConfigHash == "" {
 		return plan.Terminal(v1alpha1.ReasonTaskFailed,
@@ -71,7 +71,7 @@ func look(ctx context.Context, env *Env) (api.Node, plan.Outcome, bool) {
 	document, err := env.Sidecar.Node(ctx)
 	if errors.Is(err, sidecar.ErrNotFound) {
 		return api.Node{}, plan.Terminal(v1alpha1.ReasonSidecarRefuses, errors.New("the sidecar in the node's pod is too old for this: "+
-			"set the annotation "+v1alpha1.AnnotationRestart+" of the SeiNode to replace the pod, then make the task again")), false
+			"set the annotation "+v1alpha1.AnnotationRestart+" of the SeiNode to replace the pod, then create the task again")), false
 	}
 	if err != nil {
 		return api.Node{}, task.SidecarError("", err, shortly), false

@@ -97,11 +97,11 @@ func judge(env *Env, step *v1alpha1.PlannedTask, result api.TaskResult, done don
 		return plan.Terminal(failureReason(result), sidecartask.Failure("", result).Err)
 	case result.Status == api.TaskFailed:
 		after := max(dueIn(result, env.Clock.Now()), time.Second)
-		return plan.Wait(ReasonRetried, fmt.Sprintf("it failed and is tried again: %v", sidecartask.Failure("", result).Err), after)
+		return plan.Wait(ReasonRetried, fmt.Sprintf("it failed and is retried: %v", sidecartask.Failure("", result).Err), after)
 	case err != nil:
 		return plan.Terminal(v1alpha1.ReasonTaskFailed, fmt.Errorf("reading the result of %s: %w", step.Type, err))
 	case edited:
-		return plan.Terminal(v1alpha1.ReasonSuperseded, fmt.Errorf("somebody has given the sidecar this task with other parameters: %s", words))
+		return plan.Terminal(v1alpha1.ReasonSuperseded, fmt.Errorf("the sidecar already has this task with other parameters: %s", words))
 	default:
 		return plan.Done(words)
 	}

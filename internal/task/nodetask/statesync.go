@@ -96,7 +96,7 @@ func HoldingOf(ctx context.Context, to sidecar.Sidecar, document api.Node, p *v1
 	return h, err
 }
 
-// MayLetGo reports whether the node of a task that is being deleted can simply be let go: its data
+// MayLetGo reports whether the node of a task that is being deleted can be let go: its data
 // is as it was. It is for sidecars that cannot tell. They are asked, because an operator may have died before it wrote down that
 // the reset was handed over.
 func MayLetGo(ctx context.Context, to sidecar.Sidecar, p *v1alpha1.TaskPlan) (bool, error) {

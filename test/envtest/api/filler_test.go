@@ -45,7 +45,7 @@ func newFiller(seed int64) *randfill.Filler {
 				ObservedGeneration: int64(r.Int31()), LastTransitionTime: metav1.Unix(int64(r.Int31())+1, 0),
 			}
 		},
-		fillSpec, fillPeer, fillSnapshot, fillVolume, fillValidator, fillReplayer, fillGeneration, fillKey,
+		fillSpec, fillExtraEnv, fillExtraVolume, fillExtraItem, fillPeer, fillSnapshot, fillVolume, fillValidator, fillReplayer, fillGeneration, fillKey,
 		func(p *v1.PeerAddress, c randfill.Continue) {
 			*p = v1.PeerAddress(fmt.Sprintf("%040x@host-%d:%d", c.Uint64(), c.Uint32(), c.Intn(65535)+1))
 		},
@@ -54,8 +54,9 @@ func newFiller(seed int64) *randfill.Filler {
 		},
 		func(s *v1.SidecarSpec, c randfill.Continue) {
 			c.FillNoCustom(s)
-			s.Port = c.Int31n(65535) + 1
+			s.Port = c.Int31n(1000) + 30000 // seid listens on none of these
 		},
+		func(p *v1.ImagePullSecret, c randfill.Continue) { p.Name = fmt.Sprintf("registry-%x", c.Uint64()) },
 		func(r *corev1.ResourceRequirements, c randfill.Continue) {
 			var cpu, memory resource.Quantity
 			c.Fill(&cpu)
@@ -112,6 +113,13 @@ func fillSpec(s *v1.SeiNodeSpec, c randfill.Continue) {
 	for i := range s.Upgrades { // heights rise
 		s.Upgrades[i].Height = int64(i+1)*1000 + int64(c.Int31n(1000))
 	}
+	if s.PodAnnotations != nil {
+		s.PodAnnotations = map[string]v1.AnnotationValue{fmt.Sprintf("example.com/a%x", c.Uint32()): v1.AnnotationValue(fmt.Sprintf("ü %x", c.Uint32()))}
+	}
+	s.ExtraVolumeMounts = nil
+	if len(s.ExtraVolumes) > 0 {
+		s.ExtraVolumeMounts = []v1.ExtraVolumeMount{{Name: s.ExtraVolumes[0].Name, MountPath: fmt.Sprintf("/mnt/m%x", c.Uint32()), SubPath: v1.ExtraPath(fmt.Sprintf("ü/%x", c.Uint32()))}}
+	}
 	if s.PodLabels != nil {
 		s.PodLabels = map[string]v1.LabelValue{fmt.Sprintf("example.com/l%x", c.Uint32()): v1.LabelValue(fmt.Sprintf("V_%x", c.Uint32()))}
 	}
@@ -138,6 +146,43 @@ func filled[T any](c randfill.Continue) *T {
 	value := new(T)
 	c.Fill(value)
 	return value
+}
+
+func fillExtraEnv(e *v1.ExtraEnvVar, c randfill.Continue) {
+	e.Name = fmt.Sprintf("X_%x", c.Uint64())
+	switch c.Intn(3) {
+	case 0:
+		e.Value = fmt.Sprintf("ü %x", c.Uint32())
+	case 1:
+		e.ValueFrom = &v1.ExtraEnvSource{SecretKeyRef: &v1.ExtraSecretKeyRef{Name: "a-secret", Key: "a.b"}}
+	default:
+		e.ValueFrom = &v1.ExtraEnvSource{ConfigMapKeyRef: &v1.ExtraConfigMapKeyRef{Name: "a-map", Key: "a.b"}}
+	}
+}
+
+func fillExtraVolume(v *v1.ExtraVolume, c randfill.Continue) {
+	v.Name = fmt.Sprintf("v-%x", c.Uint64())
+	switch c.Intn(5) {
+	case 0:
+		v.ConfigMap = &v1.ExtraConfigMap{Name: "a-map"}
+		c.Fill(&v.ConfigMap.Items)
+	case 1:
+		v.Secret = &v1.ExtraSecret{SecretName: "a-secret"}
+		c.Fill(&v.Secret.Items)
+	case 2:
+		v.EmptyDir = &v1.ExtraEmptyDir{Medium: "Memory", SizeLimit: "1Gi"}
+	case 3:
+		v.Projected = &v1.ExtraProjected{Sources: []v1.ExtraProjection{
+			{ConfigMap: &v1.ExtraConfigMap{Name: "a-map"}}, {Secret: &v1.ExtraProjectedSecret{Name: "a-secret", Items: []v1.ExtraItem{*filled[v1.ExtraItem](c)}}},
+		}}
+	default:
+		v.CSI = &v1.ExtraCSI{Driver: "a.example.com"}
+		c.Fill(&v.CSI.VolumeAttributes)
+	}
+}
+
+func fillExtraItem(i *v1.ExtraItem, c randfill.Continue) {
+	i.Key, i.Path = v1.ExtraKey(fmt.Sprintf("k%x", c.Uint32())), v1.ExtraPath(fmt.Sprintf("ü/%x", c.Uint32()))
 }
 
 func fillPeer(p *v1.PeerSource, c randfill.Continue) {
@@ -212,6 +257,9 @@ func fillValidator(v *v1.ValidatorSpec, c randfill.Continue) {
 func fillDeployment(s *v1.SeiNodeDeploymentSpec, c randfill.Continue) {
 	c.Fill(&s.Template)
 	c.Fill(&s.Networking)
+	if s.Networking.TCPEnabled() {
+		s.Networking.TCP.FirstNodePort = c.Int31n(65436) + 1
+	}
 	s.Replicas, s.Paused, s.DeletionPolicy = 1, c.Bool(), oneOf(c, v1.VolumeDelete, v1.VolumeRetain)
 	s.UpdateStrategy = &v1.UpdateStrategy{Type: v1.UpdateInPlace, InPlace: &v1.InPlaceUpdate{
 		MaxUnavailable: filled[intstr.IntOrString](c), ProgressDeadlineSeconds: c.Int31n(1000) + 1,

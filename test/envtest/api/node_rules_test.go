@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sei-operator/sei-operator/internal/seid"
 )
 
 // node is the spec of a SeiNode as YAML: what every one has, and lines of its own.
@@ -42,7 +44,7 @@ func changes(spec string, patches ...string) []attempt {
 }
 
 func nodeRules() []rule {
-	return slices.Concat(nodeNameRules(), ordinalRules(), nodeSpecRules(), signingRules("SeiNode", "spec.overrides", func(o string) string { return node(full, o) }), podLabelRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules(), upgradeRules())
+	return slices.Concat(nodeNameRules(), ordinalRules(), nodeSpecRules(), signingRules("SeiNode", "spec.overrides", func(o string) string { return node(full, o) }), podLabelRules(), podAdditionRules(), extraRules(), volumeRules(), peerRules(), snapshotRules(), validatorRules(), upgradeRules())
 }
 
 func nodeNameRules() []rule {
@@ -123,6 +125,21 @@ func nodeSpecRules() []rule {
 		resourceRule("spec.resources", "limits"), resourceRule("spec.resources", "requests"),
 		resourceRule("spec.sidecar.resources", "limits"), resourceRule("spec.sidecar.resources", "requests"),
 		{
+			kind: "SeiNode", path: "spec.sidecar.port", message: "sidecar.port is one that seid listens on",
+			accepted: specs(node(full, "sidecar: {port: 7778}"), node(full, "sidecar: {}")),
+			rejected: portsOfSeid(),
+		},
+		{
+			kind: "SeiNode", path: "spec.resources", message: "claims of resources are not given to the pod",
+			accepted: specs(node(full, "resources: {limits: {cpu: 4}}"), node(full, "resources: {claims: []}")),
+			rejected: specs(node(full, "resources: {claims: [{name: device}]}")),
+		},
+		{
+			kind: "SeiNode", path: "spec.sidecar.resources", message: "claims of resources are not given to the pod",
+			accepted: specs(node(full, "sidecar: {resources: {limits: {cpu: 4}}}"), node(full, "sidecar: {resources: {claims: []}}")),
+			rejected: specs(node(full, "sidecar: {resources: {claims: [{name: device}]}}")),
+		},
+		{
 			kind: "SeiNode", path: "spec.scheduling", message: "the weight of a preference in affinity",
 			accepted: specs(weighted("nodeAffinity", "preference: {}", 1), weighted("podAffinity", podTerm, 100), weighted("podAntiAffinity", podTerm, 50)),
 			rejected: specs(weighted("nodeAffinity", "preference: {}", 0), weighted("podAffinity", podTerm, 101), weighted("podAntiAffinity", podTerm, 1<<31)),
@@ -195,6 +212,46 @@ func podLabelRules() []rule {
 	}
 }
 
+// podAdditionRules refuse annotations and pull secrets that no StatefulSet could be applied with, and those of the operator.
+func podAdditionRules() []rule {
+	with := func(field string, values ...string) []attempt {
+		attempts := make([]attempt, 0, len(values))
+		for _, value := range values {
+			attempts = append(attempts, attempt{spec: node(full, field+": "+value)})
+		}
+		return attempts
+	}
+	annotations := func(pairs ...string) []attempt {
+		for i := range pairs {
+			pairs[i] = "{" + pairs[i] + "}"
+		}
+		return with("podAnnotations", pairs...)
+	}
+	long := strings.Repeat("a", 64)
+	return []rule{
+		{
+			kind: "SeiNode", path: "spec.podAnnotations", message: "podAnnotations of sei.io are the operator's",
+			accepted: annotations("a: x", "not-sei.io/role: mine", "sei.io: x"),
+			rejected: annotations("sei.io/template-hash: x", "sei.io/restart: x", "a: x, sei.io/anything: x"),
+		},
+		{
+			kind: "SeiNode", path: "spec.podAnnotations", message: "a key of podAnnotations is not an annotation key",
+			accepted: annotations("", "a: \"any value: {}\"", "example.com/Team_1.x: x", "Example.com/a: x"),
+			rejected: annotations("a b: x", "-a: x", "a/b/c: x", "/a: x", long+": x", "? "+strings.Repeat("a", tooLarge)+" : x", "ok: x, a b: x"),
+		},
+		{
+			kind: "SeiNode", path: "spec.imagePullSecrets", message: "imagePullSecrets names a Secret twice",
+			accepted: with("imagePullSecrets", "[]", "[{name: a}]", "[{name: a}, {name: b}]"),
+			rejected: with("imagePullSecrets", "[{name: a}, {name: a}]", "[{name: a}, {name: b}, {name: a}]"),
+		},
+		{
+			kind: "SeiNode", path: "spec.imagePullSecrets[].name", message: "this is not the name of a Secret",
+			accepted: with("imagePullSecrets", "[{name: registry.example-1}]"),
+			rejected: with("imagePullSecrets", "[{name: Registry}]", "[{name: a/b}]", "[{name: \"a b\"}]", "[{name: -a}]"),
+		},
+	}
+}
+
 const podTerm = "podAffinityTerm: {topologyKey: zone}"
 
 // weighted is a node with one preference.
@@ -205,6 +262,16 @@ func weighted(affinity, term string, weight int) string {
 // spread is a node with one topology spread constraint.
 func spread(numbers string) string {
 	return node(full, "scheduling: {topologySpreadConstraints: [{"+numbers+", topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]}")
+}
+
+// portsOfSeid are manifests whose sidecar listens on a port of seid, one for each of them.
+func portsOfSeid() []attempt {
+	ports := seid.AllPorts()
+	taken := make([]attempt, 0, len(ports))
+	for _, port := range ports {
+		taken = append(taken, specs(node(full, fmt.Sprintf("sidecar: {port: %d}", port.Number)))...)
+	}
+	return taken
 }
 
 // resourceRule is about quantities that the operator could not even read, so
@@ -253,8 +320,14 @@ func volumeRules() []rule {
 		},
 		{
 			kind: "SeiNode", path: "spec", message: "dataVolume.storageClassName cannot change",
-			accepted: slices.Concat(changes(sized, "dataVolume: {size: 20Gi}"), changes(node(full), "dataVolume: {storageClassName: fast}")),
+			accepted: slices.Concat(changes(sized, "dataVolume: {size: 20Gi}"), changes(node(full), "dataVolume: {size: 20Gi}")),
 			rejected: changes(sized, "dataVolume: {storageClassName: slow}", "dataVolume: {storageClassName: null}"),
+		},
+		{
+			kind: "SeiNode", path: "spec", message: "dataVolume.storageClassName cannot be added later",
+			accepted: slices.Concat(changes(sized, "dataVolume: {size: 20Gi}"), changes(node(full), "dataVolume: {size: 20Gi}")),
+			rejected: slices.Concat(changes(node(full), "dataVolume: {storageClassName: fast}"),
+				changes(node(full, "dataVolume: {size: 10Gi}"), "dataVolume: {storageClassName: fast}")),
 		},
 		{
 			kind: "SeiNode", path: "spec.dataVolume", message: "an imported volume is taken as it is",

@@ -137,7 +137,7 @@ func TestScale_FollowsTheRules(t *testing.T) {
 func TestColumns(t *testing.T) {
 	s := newServer(t)
 	want := map[string]string{
-		"SeiNode":           "Phase Ready Image* Plan* StatefulSet* Age",
+		"SeiNode":           "Chain Mode Phase Ready Image* Plan* StatefulSet* Age Problem",
 		"SeiNodeDeployment": "Ready Replicas Up-to-date Phase Next-upgrade Upgrade-height* Paused Target* Age",
 		"SeiNodeTask":       "Kind Target Fleet Phase Complete Nodes Age",
 	}

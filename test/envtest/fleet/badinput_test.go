@@ -69,7 +69,7 @@ func TestBadInput_ThatIsAccepted_IsNamedAndTheFleetGoesOn(t *testing.T) {
 		return settled(s) && is(s, v1alpha1.ConditionSpecValid, metav1.ConditionFalse, v1alpha1.ReasonSpecInvalid)
 	})
 	for _, words := range []string{
-		"spec.updateStrategy.inPlace.partition is 4, beyond the 3 replicas, so that no node takes over a change: set it to 3 or less",
+		"spec.updateStrategy.inPlace.partition is 4, beyond the 3 replicas, so no node is updated: set it to 3 or less",
 		"spec.nodes[1].ordinal is 9, and the fleet has no such node (its ordinals are 0-2): correct or remove the entry",
 	} {
 		if text := message(got, v1alpha1.ConditionSpecValid); !strings.Contains(text, words) {

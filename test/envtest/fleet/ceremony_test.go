@@ -242,10 +242,10 @@ func TestCeremony_FourValidators_StartAChainWithoutABucket(t *testing.T) {
 	if p := c.of(w.Key("full")); p.ExpectedGenesisHash != hash || len(full.Status.ResolvedPeers) != 4 {
 		t.Errorf("the full node got genesis %q and peers %v", p.ExpectedGenesisHash, full.Status.ResolvedPeers)
 	}
-	w.forceReconcile("val", -1)
+	w.forceReconcile("val")
 	mark := w.Recorder.Mark()
-	for i := range 5 {
-		w.forceReconcile("val", i)
+	for range 5 {
+		w.forceReconcile("val")
 	}
 	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled chain")
 }
@@ -335,7 +335,7 @@ func TestCeremony_TakesTooLong_NamesWhomItWaitedFor(t *testing.T) {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
 	text := message(failed, v1alpha1.ConditionGenesisCeremonyComplete)
-	if !strings.Contains(text, "not finished within") || !strings.Contains(text, "waiting for the gentxs of val-1 (") {
+	if !strings.Contains(text, "not completed within") || !strings.Contains(text, "waiting for the gentxs of val-1 (") {
 		t.Errorf("message %q", text)
 	}
 	release()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/events"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
@@ -42,10 +43,10 @@ func TestFleet_FromOneManifest_ComesUpAndFallsSilent(t *testing.T) {
 	if n.Labels["team"] != "infra" || n.Labels[v1alpha1.LabelDeploymentOrdinal] != "1" || n.Annotations["note"] != "x" || !metav1.IsControlledBy(n, got) {
 		t.Errorf("node metadata %+v", n.ObjectMeta)
 	}
-	w.forceReconcile("rpc", -1) // what the nodes' last steps caused is over
+	w.forceReconcile("rpc") // what the nodes' last steps caused is over
 	mark := w.Recorder.Mark()
-	for i := range 50 {
-		w.forceReconcile("rpc", i)
+	for range 50 {
+		w.forceReconcile("rpc")
 	}
 	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled fleet")
 	w.Recorder.Since(mark).Reads().In(w.NS).RequireNone(t, "reads of a settled fleet")
@@ -112,6 +113,24 @@ func TestScale_UpAndDownBySubresource_HighestOrdinalFirstAndVolumesByPolicy(t *t
 	w.AwaitEvent("", events.NodeRemoved)
 }
 
+// S5: what is taken out of the template is taken out of the nodes, also where it is the last field of its
+// object: the API server refuses an apply that does so.
+func TestTemplate_LastFieldOfAnObjectTakenOut_ReachesTheNodes(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.bringUp(rpc("rpc", 1))
+	w.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) {
+		f.Spec.Template.Spec.FullNode.Snapshot = &v1alpha1.SnapshotSource{StateSync: &v1alpha1.StateSyncSnapshot{}, RPCServers: []v1alpha1.HostPort{"a:1", "b:1"}}
+	})
+	w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.FullNode.Snapshot != nil })
+	w.await("rpc", settled)
+	w.edit("rpc", func(f *v1alpha1.SeiNodeDeployment) { f.Spec.Template.Spec.FullNode.Snapshot = nil })
+	n := w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.FullNode != nil && n.Spec.FullNode.Snapshot == nil })
+	w.await("rpc", settled)
+	if edited, err := fleet.Edited(n); edited || err != nil {
+		t.Errorf("the fleet's own change counts as a hand's: %v", err)
+	}
+}
+
 func TestChild_DeletedByHand_IsMadeAgain(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 2))
@@ -143,7 +162,7 @@ func TestChild_AnotherControllersNodeUnderOurName_IsLeftAloneAndNamed(t *testing
 	got := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionNodesReady, metav1.ConditionFalse, v1alpha1.ReasonNodesFailed) && s.Status.ReadyReplicas == 1
 	})
-	if text := message(got, v1alpha1.ConditionNodesReady); !strings.Contains(text, "SeiNode rpc-1 is there already and belongs to no fleet") {
+	if text := message(got, v1alpha1.ConditionNodesReady); !strings.Contains(text, "SeiNode rpc-1 already exists and belongs to no fleet") {
 		t.Errorf("message %q", text)
 	}
 	w.AwaitEvent("", events.NodeNotOurs)

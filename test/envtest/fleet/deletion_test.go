@@ -3,6 +3,7 @@ package fleet
 import (
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,15 +24,17 @@ type possession struct {
 }
 
 // possessions are the nodes, pods and volumes of a fleet of two validators, its Service, its
-// genesis and its disruption budget.
+// genesis, its disruption budget and its template.
 func (w fleets) possessions() []possession {
 	w.T.Helper()
+	revisions := w.awaitHistory("val", "1 "+w.fleet("val").Spec.Template.Spec.Image)
 	all := []possession{
 		{"val-0", &v1alpha1.SeiNode{}, ""}, {"val-1", &v1alpha1.SeiNode{}, ""},
 		{"val-0-0", &corev1.Pod{}, ""}, {"val-1-0", &corev1.Pod{}, ""},
 		{"data-val-0", &corev1.PersistentVolumeClaim{}, ""}, {"data-val-1", &corev1.PersistentVolumeClaim{}, ""},
 		{"val-internal", &corev1.Service{}, ""}, {"val-genesis", &corev1.ConfigMap{}, ""},
 		{"val", &policyv1.PodDisruptionBudget{}, ""},
+		{revisions.Items[0].Name, &appsv1.ControllerRevision{}, ""},
 	}
 	for i := range all {
 		w.Get(all[i].name, all[i].obj)
@@ -163,6 +166,7 @@ func TestV2_DeleteFleet_HonoursThePropagation(t *testing.T) {
 			envtest.WaitGone[corev1.PersistentVolumeClaim](t, w.Env, w.NS, "data-val-0")
 			envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "val-internal")
 			envtest.WaitGone[corev1.ConfigMap](t, w.Env, w.NS, "val-genesis")
+			w.awaitHistory("val")
 		})
 	}
 }
@@ -205,8 +209,8 @@ func TestV2_PolicyChanged_OwnersFollowAlsoWhilePaused(t *testing.T) {
 	if w.Get("val-1-0", now); now.UID != pod.UID {
 		t.Error("a change of owners replaced a pod")
 	}
-	w.forceReconcile("val", -1)
+	w.forceReconcile("val")
 	mark := w.Recorder.Mark()
-	w.forceReconcile("val", 0)
+	w.forceReconcile("val")
 	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled fleet")
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -70,33 +70,44 @@ func TestDisruptionBudget_EvictionsKeepToTheBudgetOfRollouts(t *testing.T) {
 	envtest.WaitReplaced(t, w.Env, budget, func(*policyv1.PodDisruptionBudget) bool { return true })
 }
 
+// forbid has the API server refuse what does not fulfil an expression, in the world's namespace. It
+// returns when an object that does not is refused.
+func (w fleets) forbid(group, resource, expression, message string, probe client.Object) {
+	w.T.Helper()
+	rule := admissionregistrationv1.RuleWithOperations{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: []string{resource}},
+	}
+	expression = fmt.Sprintf("request.namespace != %q || (%s)", w.NS, expression)
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: w.NS}, Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		FailurePolicy:    new(admissionregistrationv1.Fail),
+		MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: rule}}},
+		Validations:      []admissionregistrationv1.Validation{{Expression: expression, Message: message}},
+	}}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: w.NS}, Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: w.NS, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+	}}
+	for _, obj := range []client.Object{policy, binding} {
+		if err := w.Client.Create(w.T.Context(), obj); err != nil {
+			w.T.Fatal(err)
+		}
+		w.T.Cleanup(func() { _ = w.Client.Delete(context.Background(), obj) })
+	}
+	w.Eventually("the policy to be in force", func() bool {
+		err := w.Client.Create(w.T.Context(), probe.DeepCopyObject().(client.Object))
+		return err != nil && strings.Contains(err.Error(), message)
+	})
+}
+
 // A cluster may forbid what the operator would like to make. The fleet goes on without.
 func TestDisruptionBudget_RefusedByAdmission_IsAnEventAndTheFleetGoesOn(t *testing.T) {
 	w := newWorld(t)
-	rule := admissionv1.RuleWithOperations{
-		Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
-		Rule:       admissionv1.Rule{APIGroups: []string{"policy"}, APIVersions: []string{"v1"}, Resources: []string{"poddisruptionbudgets"}},
-	}
-	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: w.NS}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
-		FailurePolicy:    new(admissionv1.Fail),
-		MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: rule}}},
-		Validations:      []admissionv1.Validation{{Expression: fmt.Sprintf("request.namespace != %q", w.NS), Message: "no budgets here"}},
-	}}
-	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: w.NS}, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-		PolicyName: w.NS, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-	}}
-	for _, obj := range []client.Object{policy, binding} {
-		if err := w.Client.Create(t.Context(), obj); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = w.Client.Delete(context.Background(), obj) })
-	}
-	probe := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: w.NS, GenerateName: "probe-"}}
-	w.Eventually("the policy to be in force", func() bool { return w.Client.Create(t.Context(), probe.DeepCopy()) != nil })
+	w.forbid("policy", "poddisruptionbudgets", "false", "no budgets here",
+		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: w.NS, GenerateName: "probe-"}})
 	w.StartOperator()
 	w.bringUp(rpc("rpc", 2))
-	w.awaitNote("rpc", events.DisruptionBudgetRefused, "the API server refuses PodDisruptionBudget rpc, so that drains are not held to "+
-		"spec.updateStrategy.inPlace.maxUnavailable: let the policy that refuses it pass it: ", "no budgets here")
+	w.awaitNote("rpc", events.DisruptionBudgetRefused, "the API server rejects PodDisruptionBudget rpc, so drains are not limited by "+
+		"spec.updateStrategy.inPlace.maxUnavailable: change the policy that rejects it: ", "no budgets here")
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Template.Spec.Image = "seid:b" })
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return settled(s) && s.Status.Nodes[1].CurrentImage == "seid:b"
@@ -130,7 +141,7 @@ func TestDisruptionBudget_OfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	w.Create(theirs)
 	w.StartOperator()
 	w.bringUp(rpc("rpc", 1))
-	w.awaitNote("rpc", events.DisruptionBudgetRefused, "PodDisruptionBudget rpc is there already and belongs to no fleet: delete it, or let this fleet adopt it by the label")
+	w.awaitNote("rpc", events.DisruptionBudgetRefused, "PodDisruptionBudget rpc already exists and belongs to no fleet: delete it, or let this fleet adopt it with the label")
 	now := &policyv1.PodDisruptionBudget{}
 	if w.Get("rpc", now); now.Spec.MaxUnavailable.IntValue() != 2 || len(now.OwnerReferences) > 0 {
 		t.Errorf("it was touched: %+v", now)

@@ -175,7 +175,7 @@ func TestG4_ForeignConfigMapUnderTheName_IsNotOverwritten(t *testing.T) {
 	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
-	if text := message(got, v1alpha1.ConditionGenesisCeremonyComplete); !strings.Contains(text, "ConfigMap val-genesis is there already and belongs to no fleet") {
+	if text := message(got, v1alpha1.ConditionGenesisCeremonyComplete); !strings.Contains(text, "ConfigMap val-genesis already exists and belongs to no fleet") {
 		t.Errorf("message %q", text)
 	}
 	if now := w.genesis("val-genesis"); now.ResourceVersion != theirs.ResourceVersion {

@@ -20,7 +20,7 @@ import (
 // newPublishingWorld makes a world whose operator knows a Gateway and domains.
 func newPublishingWorld(t *testing.T) fleets {
 	t.Helper()
-	w := newWorld(t)
+	w := newWorldBeforeOthers(t)
 	w.Platform.Gateway.Name, w.Platform.Gateway.Namespace = "public", "gateways"
 	w.Platform.Gateway.Domain, w.Platform.Gateway.PublicDomain = "sei.example", "public.example"
 	w.Platform.Gateway.P2PDomain = "p2p.example"
@@ -164,10 +164,10 @@ func TestNetworking_Routes_AreReadyOnlyWhileTheGatewayAcceptsThem(t *testing.T) 
 	w.startGateway("sei.example")
 	w.awaitNetworking("rpc", metav1.ConditionTrue, v1alpha1.ReasonHTTPRoutesPublished, "")
 
-	w.forceReconcile("rpc", 100)
+	w.forceReconcile("rpc")
 	mark := w.Recorder.Mark()
-	for i := range 5 {
-		w.forceReconcile("rpc", i)
+	for range 5 {
+		w.forceReconcile("rpc")
 	}
 	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled fleet with routes")
 	w.Recorder.Since(mark).Reads().Of("httproutes").RequireNone(t, "reads of routes past the cache")
@@ -180,7 +180,7 @@ func TestNetworking_WhatCannotBePublished_IsSaidSo(t *testing.T) {
 		role func(*v1alpha1.SeiNodeSpec)
 		want string
 	}{
-		"validators":    {false, v1alpha1.NetworkingSpec{}, asValidator, "a validator serves nothing that routes could lead to"},
+		"validators":    {false, v1alpha1.NetworkingSpec{}, asValidator, "a validator serves nothing to route to"},
 		"no gateway":    {true, v1alpha1.NetworkingSpec{}, nil, "names no Gateway: set gateway.name"},
 		"no p2p domain": {true, v1alpha1.NetworkingSpec{TCP: &v1alpha1.TCPNetworking{}}, nil, "set gateway.p2pDomain"},
 	}
@@ -219,7 +219,7 @@ func TestNetworking_AForeignServiceUnderOurName_IsLeftAloneAndNamed(t *testing.T
 	got := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingFailed)
 	})
-	if text := message(got, v1alpha1.ConditionNetworkingReady); !strings.Contains(text, "Service rpc-internal is there already") {
+	if text := message(got, v1alpha1.ConditionNetworkingReady); !strings.Contains(text, "Service rpc-internal already exists") {
 		t.Errorf("message %q", text)
 	}
 	w.Delete(theirs)

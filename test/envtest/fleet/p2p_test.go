@@ -47,10 +47,10 @@ func TestF7_TCP_EveryNodeHasALoadBalancerAndAStableAddress(t *testing.T) {
 			t.Errorf("endpoint %+v", e)
 		}
 	}
-	w.forceReconcile("rpc", 100)
+	w.forceReconcile("rpc")
 	mark := w.Recorder.Mark()
-	for i := range 3 {
-		w.forceReconcile("rpc", i)
+	for range 3 {
+		w.forceReconcile("rpc")
 	}
 	w.Recorder.Since(mark).Writes().In(w.NS).RequireNone(t, "writes of a settled fleet with load balancers")
 
@@ -115,6 +115,36 @@ func TestF7_NodePort_NodesAnnounceThePortsOfTheirServices(t *testing.T) {
 	if len(got.Status.NetworkingStatus.P2PEndpoints) != 2 {
 		t.Errorf("endpoints %+v", got.Status.NetworkingStatus.P2PEndpoints)
 	}
+}
+
+// What a node announces is always the port that its Service has: a fixed one, another one after a
+// change, and the one before when the new one is taken.
+func TestF7_FixedNodePorts_AreWhatNodesAnnounce(t *testing.T) {
+	w := newWorld(t)
+	w.Platform.Gateway.P2PDomain, w.Platform.P2P.Type = "p2p.example", platform.P2PNodePort
+	w.StartOperator()
+	snd := reached("rpc", 2)
+	snd.Spec.Networking.TCP.FirstNodePort = 31700
+	w.bringUp(snd)
+	announced := func(first int) {
+		t.Helper()
+		for i := range 2 {
+			want := fmt.Sprintf("rpc-%d-p2p.pacific-1.p2p.example:%d", i, first+i)
+			w.AwaitNode(child("rpc", i), func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == want })
+			w.awaitService(child("rpc", i)+"-p2p", func(s *corev1.Service) bool { return int(s.Spec.Ports[0].NodePort) == first+i })
+		}
+	}
+	announced(31700)
+	w.edit("rpc", func(snd *v1alpha1.SeiNodeDeployment) { snd.Spec.Networking.TCP.FirstNodePort = 31710 })
+	announced(31710)
+	w.awaitNetworking("rpc", metav1.ConditionTrue, v1alpha1.ReasonP2PEndpointsApplied, "")
+
+	other := reached("other", 1)
+	other.Spec.Networking.TCP.FirstNodePort = 31711
+	w.Create(other)
+	w.awaitNetworking("other", metav1.ConditionFalse, v1alpha1.ReasonNetworkingFailed, "31711")
+	w.edit("other", func(snd *v1alpha1.SeiNodeDeployment) { snd.Spec.Networking.TCP.FirstNodePort = 31720 })
+	w.awaitNetworking("other", metav1.ConditionTrue, v1alpha1.ReasonP2PEndpointsApplied, "")
 }
 
 func TestF7_HostPort_ThePodHasThePortOfItsMachine(t *testing.T) {

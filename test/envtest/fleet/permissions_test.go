@@ -57,7 +57,7 @@ func (w fleets) restrict() {
 }
 
 func TestPermissions_TheShippedRole_SufficesForFleets(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldBeforeOthers(t)
 	w.Platform.Gateway.Name, w.Platform.Gateway.Domain, w.Platform.Gateway.P2PDomain = "public", "sei.example", "p2p.example"
 	w.restrict()
 	w.installGatewayAPI()

@@ -54,7 +54,7 @@ func TestRollout_HealthyFleet_MovesOneByOne(t *testing.T) {
 	if after <= before {
 		t.Errorf("changed patches went from %v to %v", before, after)
 	}
-	w.forceReconcile("rpc", 1)
+	w.forceReconcile("rpc")
 	if still := w.patches("rpc", statuspatch.Changed); still != after {
 		t.Errorf("changed patches went on from %v to %v at rest", after, still)
 	}

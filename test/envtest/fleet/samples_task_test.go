@@ -76,7 +76,7 @@ var taskPromises = map[string]samplePromise{
 	}},
 	"seinodetask-update-image.yaml": {make: withRPC, kept: func(w fleets) {
 		w.taskIsComplete("update-image")
-		if got := w.Node("rpc").Status.CurrentImage; got != "ghcr.io/sei-protocol/sei:v6.4.0" {
+		if got := w.Node("rpc").Status.CurrentImage; got != "registry.example.com/seid:v6.4.0" {
 			w.T.Errorf("the node runs %s", got)
 		}
 	}},

@@ -176,7 +176,7 @@ func TestSamples_KeepTheirPromises(t *testing.T) {
 // newSampleWorld makes a world whose operator has all that the samples speak of.
 func newSampleWorld(t *testing.T) fleets {
 	t.Helper()
-	w := newWorld(t)
+	w := newWorldBeforeOthers(t)
 	w.Platform.Buckets.Snapshot, w.Platform.Buckets.ResultExport = "file:///snapshots", "file:///results"
 	w.Platform.Gateway.Name, w.Platform.Gateway.Namespace = "public", "gateways"
 	w.Platform.Gateway.Domain, w.Platform.Gateway.P2PDomain = "sei.example", "p2p.example"

@@ -39,7 +39,7 @@ func TestSettings_OfOneNode_ReachNobodyElse(t *testing.T) {
 	})
 	w.edit("rpc", image("seid:b"))
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
-		return s.Status.Rollout != nil && strings.Contains(s.Status.Rollout.WaitingOn, "rpc-2 is stopped and counts for maxUnavailable")
+		return s.Status.Rollout != nil && strings.Contains(s.Status.Rollout.WaitingOn, "rpc-2 is stopped and counts against maxUnavailable")
 	})
 
 	// An entry for a node that is not there is named, and nothing waits for it.

@@ -190,15 +190,16 @@ func TestF3_ImageThatCrashesLater_HurtsOneNode(t *testing.T) {
 func TestF3_NodeThatRunsBetweenTwoCrashes_HaltsTheRollout(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 4))
-	crash := podsim.Behaviour{Exit: new(int32(1)), ExitAfter: time.Second}
-	repair := w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "rpc-0-0", Container: "seid", Image: "seid:b"}, crash)
+	seid := podsim.Match{Namespace: w.NS, Pod: "rpc-0-0", Container: "seid", Image: "seid:b"}
+	stopCrashing := w.Pods.Rule(seid, podsim.Behaviour{Exit: new(int32(1))})
 	// The second node keeps its share of the budget until the first is known to crash-loop.
 	w.Sidecars.SetInSync(w.Key("rpc-1"), false)
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
-		s.Spec.UpdateStrategy.InPlace = &v1alpha1.InPlaceUpdate{MaxUnavailable: new(intstr.FromInt32(2)), MinReadySeconds: new(int32(3))}
+		s.Spec.UpdateStrategy.InPlace.MaxUnavailable = new(intstr.FromInt32(2))
 		image("seid:b")(s)
 	})
 	w.await("rpc", rolloutFailed("rpc-0", "container seid is crash-looping (exit code 1, "))
+	stopRunning := w.Pods.Rule(seid, podsim.Behaviour{Exit: new(int32(1)), ExitAfter: time.Second})
 	watch := w.watchNodes()
 	w.Sidecars.SetInSync(w.Key("rpc-1"), true)
 	w.AwaitNode("rpc-1", func(n *v1alpha1.SeiNode) bool { return up(n) && n.Spec.Image == "seid:b" })
@@ -221,7 +222,8 @@ func TestF3_NodeThatRunsBetweenTwoCrashes_HaltsTheRollout(t *testing.T) {
 	if told := watch.untold("rpc-0"); len(told) > 0 {
 		t.Errorf("between its crashes the node was %v", told)
 	}
-	repair()
+	stopRunning()
+	stopCrashing()
 	w.await("rpc", runs("seid:b"))
 }
 

@@ -1,10 +1,7 @@
 package fleet
 
 import (
-	"fmt"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/metrics"
@@ -19,13 +16,9 @@ func (w fleets) patches(name string, result statuspatch.Result) float64 {
 
 // forceReconcile makes the operator look at a fleet by an annotation that means
 // nothing, and returns when the look is over.
-func (w fleets) forceReconcile(name string, i int) {
+func (w fleets) forceReconcile(name string) {
 	w.T.Helper()
-	seen := w.patches(name, statuspatch.Noop)
-	w.edit(name, func(s *v1alpha1.SeiNodeDeployment) {
-		metav1.SetMetaDataAnnotation(&s.ObjectMeta, "forced", fmt.Sprint(i))
-	})
-	w.Eventually("another reconcile", func() bool { return w.patches(name, statuspatch.Noop) > seen })
+	w.ForceReconcile(metrics.NameDeploymentStatusPatches, name, &v1alpha1.SeiNodeDeployment{})
 }
 
 // forceWrite makes the operator look at a fleet once, whatever comes of it.

@@ -60,6 +60,17 @@ func (c *upgrading) schedule(minor bool, nodes ...string) {
 	}
 }
 
+// cancel has the chain drop its plan, and every node look.
+func (c *upgrading) cancel(nodes ...string) {
+	c.T.Helper()
+	c.mu.Lock()
+	c.plan = nil
+	c.mu.Unlock()
+	for _, name := range nodes {
+		c.look(name)
+	}
+}
+
 // look has the operator look at a node now.
 func (c *upgrading) look(name string) {
 	c.T.Helper()
@@ -212,6 +223,48 @@ func TestUpgrade_Minor_IsTakenEarlyWithinTheBudget(t *testing.T) {
 			t.Errorf("the pod of rpc-%d was replaced", i)
 		}
 	}
+}
+
+// U4: a permission ends with the plan that it was given for. A plan of the same name that is a major
+// one moves nobody before the halt.
+func TestUpgrade_Minor_CancelledAndPlannedAsMajor_MovesAtTheHalt(t *testing.T) {
+	w := newOperatedWorld(t)
+	snd := withEntry()
+	snd.Spec.UpdateStrategy = &v1alpha1.UpdateStrategy{InPlace: &v1alpha1.InPlaceUpdate{Partition: 2}}
+	w.bringUp(snd)
+	c := w.followUpgrade("rpc", 3)
+	c.schedule(true, three...)
+	early := func(n *v1alpha1.SeiNode) bool {
+		return n.Status.Upgrade.State == v1alpha1.UpgradeMovedEarly && n.Status.CurrentImage == "seid:b"
+	}
+	w.AwaitNode("rpc-2", early)
+	c.cancel(three...)
+	for _, name := range three {
+		w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool {
+			return n.Annotations[v1alpha1.AnnotationMinorUpgrade] == "" && n.Status.Upgrade.Scheduled == nil
+		})
+	}
+	w.AwaitNode("rpc-2", early)
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.UpdateStrategy = nil })
+	c.schedule(false, three...)
+	for _, name := range three[:2] {
+		w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool { return n.Status.Upgrade.State == v1alpha1.UpgradeScheduled })
+	}
+	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool {
+		return s.Status.ObservedGeneration == s.Generation && s.Status.NextUpgrade != nil && s.Status.NextUpgrade.Type == v1alpha1.UpgradeMajor
+	})
+	for _, name := range three[:2] {
+		if n := w.Node(name); n.Status.CurrentImage != "seid:a" || n.Annotations[v1alpha1.AnnotationMinorUpgrade] != "" {
+			t.Errorf("%s runs %s and may take %q early", name, n.Status.CurrentImage, n.Annotations[v1alpha1.AnnotationMinorUpgrade])
+		}
+	}
+	c.halt(three[:2]...)
+	c.produce("rpc-2")
+	for _, name := range three[:2] {
+		w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool { return n.Status.Upgrade.State == v1alpha1.UpgradeMoved })
+	}
+	c.produce(three...)
+	w.await("rpc", runs("seid:b"))
 }
 
 // Another image for the entry in force is a change like any other: within the budget.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/render"
 )
 
 // keySecrets are the Secrets of the validator with an ordinal, and the address of its consensus key.
@@ -82,7 +83,7 @@ func TestValidatorSet_KeysPerOrdinal_IsRolledOneByOne(t *testing.T) {
 		if n.Status.ConsensusAddress != address || n.Spec.Validator.SigningKey.Secret.SecretName != fmt.Sprintf("val-%d-signing", i) {
 			t.Errorf("%s signs as %s with %s, want %s", n.Name, n.Status.ConsensusAddress, n.Spec.Validator.SigningKey.Secret.SecretName, address)
 		}
-		if !mounts(w.podOf(n.Name), fmt.Sprintf("val-%d-signing", i), fmt.Sprintf("val-%d-node", i)) {
+		if !mounts(w.podOf(n.Name), fmt.Sprintf("val-%d-signing", i), fmt.Sprintf("val-%d-node", i), render.CertificateName(n)) {
 			t.Errorf("the pod of %s has other Secrets: %+v", n.Name, w.podOf(n.Name).Spec.Volumes)
 		}
 	}

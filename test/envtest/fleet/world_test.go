@@ -14,12 +14,20 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
-func TestMain(m *testing.M) { os.Exit(world.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(world.Main(m, envtest.WithKeptNamespaces())) }
 
 // fleets is a world in which tests make fleets.
 type fleets struct{ *world.World }
 
 func newWorld(t *testing.T) fleets {
+	t.Helper()
+	t.Parallel() // a world is a namespace of its own
+	return fleets{world.New(t)}
+}
+
+// newWorldBeforeOthers makes a world for a test that changes what the API server serves. Such tests do not run beside
+// others, which wait until all of them are over.
+func newWorldBeforeOthers(t *testing.T) fleets {
 	t.Helper()
 	return fleets{world.New(t)}
 }
@@ -27,6 +35,7 @@ func newWorld(t *testing.T) fleets {
 // newOperatedWorld makes a world whose operator runs.
 func newOperatedWorld(t *testing.T) fleets {
 	t.Helper()
+	t.Parallel() // a world is a namespace of its own
 	return fleets{world.Operated(t)}
 }
 

@@ -45,7 +45,7 @@ func TestB3_Initializing_OnlyTheDocumentAndThePlansTasksAreAsked(t *testing.T) {
 // A sidecar of an older level has no document. What it cannot tell the operator remembers, and no
 // gate of it is opened on files that were not validated.
 func TestOlderSidecar_WholeLifeOfANode(t *testing.T) {
-	w := newOperatedWorld(t)
+	w := newOlderWorld(t)
 	w.Sidecars.SetLevel(w.Key("n"), api.LevelNode-1)
 	w.bringUp(fullNode("n"))
 	submitted := w.Sidecars.Submissions(w.Key("n"))

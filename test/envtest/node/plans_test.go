@@ -23,12 +23,12 @@ func TestD1_Plan_IsStoredBeforeItsFirstSideEffect(t *testing.T) {
 	w := newOperatedWorld(t)
 	mark := w.Recorder.Mark()
 	w.bringUp(fullNode("n"))
-	writes := w.Recorder.Since(mark).Writes().In(w.NS).Without("events")
+	writes := w.Recorder.Since(mark).Writes().In(w.NS).Without("events").Where(notTheAuthority)
 	order := make([]string, 0, len(writes))
 	for _, r := range writes {
 		order = append(order, r.Verb+" "+r.Target())
 	}
-	want := []string{"patch seinodes", "patch seinodes/status", "patch networkpolicies", "patch persistentvolumeclaims"}
+	want := []string{"patch seinodes", "patch seinodes/status", "patch networkpolicies", "create secrets", "patch persistentvolumeclaims"}
 	for i := range want {
 		if i >= len(order) || order[i] != want[i] {
 			t.Fatalf("writes in order %v, want them to begin with %v", order, want)
@@ -49,7 +49,7 @@ func TestD4_FailedSidecarTask_IsRetriedUnderANewIDAndNamed(t *testing.T) {
 	if !strings.Contains(task.Error, "bucket is not reachable") || task.Attempt != 2 || task.RetryAt == nil {
 		t.Errorf("task %+v", task)
 	}
-	wantMessage(t, n, v1alpha1.ConditionPlanInProgress, "configure-genesis: attempt 2 follows: bucket is not reachable")
+	wantMessage(t, n, v1alpha1.ConditionPlanInProgress, "configure-genesis: retrying (attempt 2): bucket is not reachable")
 	w.await("n", settled)
 	ids := map[string]bool{}
 	for _, r := range w.Sidecars.Requests(w.Key("n")) {

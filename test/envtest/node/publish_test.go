@@ -87,6 +87,7 @@ func TestPublish_AnOlderSidecar_IsNotToldAndTheConditionSaysSo(t *testing.T) {
 	w := newWorld(t)
 	w.Platform.Buckets.Snapshot = "s3://snapshots"
 	w.Sidecars.SetLevel(w.Key("n"), api.LevelGenesis)
+	w.WithoutTLS()
 	w.StartOperator()
 	w.Create(publisher("n"))
 	w.await("n", published(metav1.ConditionFalse, v1alpha1.ReasonSidecarTooOld))

@@ -152,7 +152,12 @@ func TestResultExport_ThatCannotBe_IsUnknownAndHoldsNothingUp(t *testing.T) {
 		"very old sidecar": {"file:///results", "canonical:26657", v1alpha1.ReasonSidecarTooOld, "sidecar image", api.LevelNode - 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := exports(t, c.bucket)
+			w := newWorld(t)
+			w.Platform.Buckets.ResultExport = c.bucket
+			if c.level < api.LevelTLS {
+				w.WithoutTLS()
+			}
+			w.StartOperator()
 			w.Sidecars.SetLevel(w.Key("r"), c.level)
 			w.Create(comparing("r", c.canonical))
 			n := w.await("r", matches(metav1.ConditionUnknown, c.reason))

@@ -20,7 +20,7 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 )
 
-// The tests of this file carry the ids of the cases in docs/soundness.md: a node under
+// The tests of this file carry the ids of the cases in docs/contributing/soundness.md: a node under
 // sequences of events, each of which is harmless alone.
 
 // losePod deletes a node's pod and waits for the one that takes its place.

@@ -106,7 +106,7 @@ func TestC1_PodOfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	}
 	w.Create(theirs)
 	w.Create(fullNode("n"))
-	const words = "pod n-0 was made by somebody else: delete it, or give the node another name"
+	const words = "pod n-0 was not created by the operator: delete it, or rename the node"
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
 		c := conditions.Get(n.Status.Conditions, v1alpha1.ConditionPlanInProgress)
 		return c != nil && c.Reason == v1alpha1.ReasonPlanWaiting && strings.Contains(c.Message, words)

@@ -37,11 +37,7 @@ func (w nodes) patches(name string, result statuspatch.Result) float64 {
 func (w nodes) forceReconciles(name string, n int) {
 	w.T.Helper()
 	for range n {
-		seen := w.patches(name, statuspatch.Noop)
-		w.edit(name, func(node *v1alpha1.SeiNode) {
-			metav1.SetMetaDataAnnotation(&node.ObjectMeta, "forced", fmt.Sprint(seen))
-		})
-		w.Eventually("another reconcile", func() bool { return w.patches(name, statuspatch.Noop) > seen })
+		w.ForceReconcile(metrics.NameNodeStatusPatches, name, &v1alpha1.SeiNode{})
 	}
 }
 

@@ -9,16 +9,17 @@ import (
 	"sync/atomic"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
-	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
 // Tokens for sidecars, from the API server that gives them.
@@ -39,9 +40,11 @@ func (w nodes) call(name, token string) error {
 	w.T.Helper()
 	pod := &corev1.Pod{}
 	w.Get(name+"-0", pod)
-	pool := sidecar.NewPool(sidecar.Options{Tokens: stolen(token)})
+	pool := sidecar.NewPool(sidecar.Options{Tokens: stolen(token), Roots: w.Roots})
 	defer pool.CloseIdle()
-	_, err := pool.Sidecar(sidecar.Target{Address: pod.Status.PodIP + ":7777", Node: w.Key(name), PodUID: string(pod.UID)}).Version(w.T.Context())
+	_, err := pool.Sidecar(sidecar.Target{
+		Address: pod.Status.PodIP + ":7777", Node: w.Key(name), PodUID: string(pod.UID), ServerName: render.ServerName(w.node(name)),
+	}).Version(w.T.Context())
 	return err
 }
 
@@ -86,18 +89,40 @@ func TestTokens_OfOneNode_OpenNoOther(t *testing.T) {
 // only, and has its pod made anew.
 func (w nodes) asOlderOperator(name string) *corev1.Pod {
 	w.T.Helper()
-	world.Edit(w.World, name, &appsv1.StatefulSet{}, func(s *appsv1.StatefulSet) {
-		s.Spec.Template.Annotations[render.AnnotationTemplateHash] = "0123456789abcdef"
-		containers := s.Spec.Template.Spec.InitContainers
-		for i := range containers {
-			containers[i].Env = slices.DeleteFunc(containers[i].Env, func(v corev1.EnvVar) bool { return v.Name == render.EnvNodeUID })
+	return w.withoutVariables(name, render.EnvNodeUID, render.EnvTLSDir)
+}
+
+// withoutVariables applies a node's StatefulSet as an operator rendered it that did not know some
+// variables of the sidecar, and has its pod made anew.
+func (w nodes) withoutVariables(name string, unknown ...string) *corev1.Pod {
+	w.T.Helper()
+	return w.asOlderTemplate(name, func(spec *corev1ac.PodSpecApplyConfiguration) {
+		for i := range spec.InitContainers {
+			c := &spec.InitContainers[i]
+			c.Env = slices.DeleteFunc(c.Env, func(v corev1ac.EnvVarApplyConfiguration) bool { return slices.Contains(unknown, *v.Name) })
 		}
 	})
+}
+
+// asOlderTemplate applies a node's StatefulSet as another operator rendered it, and has its pod made
+// anew.
+func (w nodes) asOlderTemplate(name string, change func(*corev1ac.PodSpecApplyConfiguration)) *corev1.Pod {
+	w.T.Helper()
+	const hash = "0123456789abcdef"
+	applied, err := appsv1ac.ExtractStatefulSet(w.statefulSet(name), v1alpha1.FieldOwnerSeiNode)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	applied.Spec.Template.Annotations[render.AnnotationTemplateHash] = hash
+	change(applied.Spec.Template.Spec)
+	if err := w.Client.Apply(w.T.Context(), applied, client.FieldOwner(v1alpha1.FieldOwnerSeiNode), client.ForceOwnership); err != nil {
+		w.T.Fatal(err)
+	}
 	pod := &corev1.Pod{}
 	w.Get(name+"-0", pod)
 	w.Delete(pod)
 	return w.awaitPod(name+"-0", func(p *corev1.Pod) bool {
-		return p.UID != pod.UID && render.NodeUID(p.Spec) == "" && slices.ContainsFunc(p.Status.InitContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return p.UID != pod.UID && render.TemplateHash(p.Annotations) == hash && slices.ContainsFunc(p.Status.InitContainerStatuses, func(s corev1.ContainerStatus) bool {
 			return s.Name == render.ContainerSidecar && s.State.Running != nil
 		})
 	})
@@ -114,7 +139,7 @@ func TestTokens_OperatorUpgrade_OlderPodsGoOnAndAreNamed(t *testing.T) {
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return settled(n) && is(n, v1alpha1.ConditionSidecarReady, metav1.ConditionTrue, v1alpha1.ReasonSharedAudience)
 	})
-	wantMessage(t, n, v1alpha1.ConditionSidecarReady, "opens other nodes too")
+	wantMessage(t, n, v1alpha1.ConditionSidecarReady, "is valid for other nodes too")
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionNodeUpdateInProgress, metav1.ConditionFalse, v1alpha1.ReasonPendingRestart)
 	})
@@ -143,24 +168,37 @@ func TestTokens_SharedAudienceNotAllowed_OlderPodsAreNotCalled(t *testing.T) {
 	w.Stop()
 	pod := w.asOlderOperator("n")
 	w.StartOperator()
-	n := w.await("n", func(n *v1alpha1.SeiNode) bool {
+	w.wantLeftAlone("n", pod, "--allow-shared-sidecar-audience is off")
+}
+
+// wantLeftAlone checks that a pod of an older operator is not called, that the node says why, and that
+// the pod's replacement is all that it takes.
+func (w nodes) wantLeftAlone(name string, pod *corev1.Pod, why string) {
+	w.T.Helper()
+	n := w.await(name, func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionSidecarReady, metav1.ConditionUnknown, v1alpha1.ReasonSidecarUnreachable)
 	})
-	wantMessage(t, n, v1alpha1.ConditionSidecarReady, "--allow-shared-sidecar-audience is off")
-	w.forceReconciles("n", 2)
-	for _, r := range w.Sidecars.Requests(w.Key("n")) {
+	wantMessage(w.T, n, v1alpha1.ConditionSidecarReady, why)
+	w.forceReconciles(name, 2)
+	w.wantNotCalled(name, pod)
+	w.edit(name, func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{v1alpha1.AnnotationRestart: "now"} })
+	w.await(name, settled)
+	w.sound()
+}
+
+// wantNotCalled checks that nobody has called the sidecar of a pod.
+func (w nodes) wantNotCalled(name string, pod *corev1.Pod) {
+	w.T.Helper()
+	for _, r := range w.Sidecars.Requests(w.Key(name)) {
 		if r.Pod == pod.UID {
-			t.Errorf("the older pod was asked %s %s", r.Method, r.Path)
+			w.T.Errorf("the pod was asked %s %s", r.Method, r.Path)
 		}
 	}
-	w.edit("n", func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{v1alpha1.AnnotationRestart: "now"} })
-	w.await("n", settled)
-	w.sound()
 }
 
 // A sidecar image that is older than the operator, in a pod of its own making.
 func TestTokens_OlderImageInANewPod_WorksAndIsNamed(t *testing.T) {
-	w := newOperatedWorld(t)
+	w := newOlderWorld(t)
 	w.Sidecars.SetLevel(w.Key("n"), api.LevelNodeToken-1)
 	w.Create(fullNode("n"))
 	w.await("n", func(n *v1alpha1.SeiNode) bool {

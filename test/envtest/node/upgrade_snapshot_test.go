@@ -84,7 +84,7 @@ func moved(n *v1alpha1.SeiNode) bool {
 }
 
 func TestUpgradeSnapshot_IsCutBeforeTheNodeMoves(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldBeforeOthers(t)
 	w.installSnapshots()
 	w.Platform.VolumeSnapshots.Keep = 1
 	w.StartOperator()
@@ -119,7 +119,8 @@ func TestUpgradeSnapshot_IsCutBeforeTheNodeMoves(t *testing.T) {
 }
 
 func TestUpgradeSnapshot_NoSuchAPI_TheNodeMovesAndSaysSo(t *testing.T) {
-	w := newOperatedWorld(t)
+	w := newWorldBeforeOthers(t)
+	w.StartOperator()
 	w.haltedWithBackup()
 	w.await("rpc", func(n *v1alpha1.SeiNode) bool {
 		return moved(n) && is(n, v1alpha1.ConditionUpgradeSnapshotTaken, metav1.ConditionFalse, v1alpha1.ReasonSnapshotAPIMissing)
@@ -128,7 +129,7 @@ func TestUpgradeSnapshot_NoSuchAPI_TheNodeMovesAndSaysSo(t *testing.T) {
 
 // Nobody waits for ever for a backup, and none is left that would be cut after the upgrade.
 func TestUpgradeSnapshot_NotCutInTime_TheNodeMovesWithout(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldBeforeOthers(t)
 	w.Platform.VolumeSnapshots.Timeout = &metav1.Duration{Duration: 2 * time.Second}
 	w.StartOperator()
 	w.installSnapshots() // later than the operator has started

@@ -293,7 +293,7 @@ func TestUpgrade_StateThatIsAhead_GetsTheImageItNeeds(t *testing.T) {
 
 // An older sidecar cannot tell what is applied. It tells of a halt, and the node moves.
 func TestUpgrade_OlderSidecar_IsToldAndMovesAtTheHalt(t *testing.T) {
-	w := newOperatedWorld(t)
+	w := newOlderWorld(t)
 	w.Sidecars.SetLevel(w.Key("n"), api.LevelPublish)
 	w.bringUp(w.upgradable("n"))
 	w.lookUntil("n", "the sidecar to be too old", func(n *v1alpha1.SeiNode) bool {

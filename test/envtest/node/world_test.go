@@ -13,20 +13,39 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
-func TestMain(m *testing.M) { os.Exit(world.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(world.Main(m, envtest.WithKeptNamespaces())) }
 
 // nodes is a world in which tests make nodes.
 type nodes struct{ *world.World }
 
 func newWorld(t *testing.T) nodes {
 	t.Helper()
+	t.Parallel() // a world is a namespace of its own
 	return nodes{world.New(t)}
 }
 
 // newOperatedWorld makes a world whose operator runs.
 func newOperatedWorld(t *testing.T) nodes {
 	t.Helper()
+	t.Parallel() // a world is a namespace of its own
 	return nodes{world.Operated(t)}
+}
+
+// newWorldBeforeOthers makes a world for a test that changes what the API server serves. Such tests do not run beside
+// others, which wait until all of them are over.
+func newWorldBeforeOthers(t *testing.T) nodes {
+	t.Helper()
+	return nodes{world.New(t)}
+}
+
+// newOlderWorld makes an operated world whose sidecars may be older ones: their pods give them no
+// certificate.
+func newOlderWorld(t *testing.T) nodes {
+	t.Helper()
+	w := newWorld(t)
+	w.WithoutTLS()
+	w.StartOperator()
+	return w
 }
 
 // fullNode is the smallest valid SeiNode.

@@ -94,7 +94,7 @@ func TestFleetTask_OutOfTime_FailsWithWhatBecameOfItsNodes(t *testing.T) {
 	task.Spec.TimeoutSeconds = 3
 	w.Create(task)
 	done := w.await("r", failed(v1alpha1.ReasonTaskTimeout))
-	requireWords(t, done, v1alpha1.ConditionFailed, "not finished within 3s: failed on 1 of 3 nodes, not begun on 1; first on rpc-1: restart-seid: not finished within")
+	requireWords(t, done, v1alpha1.ConditionFailed, "not completed within 3s: failed on 1 of 3 nodes, not started on 1; first on rpc-1: restart-seid: not completed within")
 	if late := done.Status.CompletedAt.Sub(done.Status.StartedAt.Time); late > 30*time.Second {
 		t.Errorf("ended after %s", late)
 	}
@@ -135,7 +135,7 @@ func TestFleetRestart_NodeGoesBeforeItsTurn_FailsItsChild(t *testing.T) {
 	w.await("r", counted(counts{total: 3, pending: 2, running: 1}))
 	world.Edit(w.World, "rpc", &v1alpha1.SeiNodeDeployment{}, func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Replicas = 2 })
 	child := w.await(w.childOf("r", "rpc-2"), failed(v1alpha1.ReasonTargetDeleted))
-	requireWords(t, child, v1alpha1.ConditionFailed, "SeiNode rpc-2 was deleted after SeiNodeTask r had begun")
+	requireWords(t, child, v1alpha1.ConditionFailed, "SeiNode rpc-2 was deleted after SeiNodeTask r had started")
 	w.await("r", counted(counts{total: 3, pending: 1, running: 1, failed: 1}))
 	release()
 	if err := w.Sidecars.LoseStore(w.Key("rpc-0")); err != nil {

@@ -84,7 +84,7 @@ func TestFleetRestart_FirstFailure_StopsTheRest(t *testing.T) {
 	w.Sidecars.Program(w.Key("rpc-1"), api.RestartSeid, sidecarsim.Outcome{Error: api.Terminal(api.CodePrecondition, errors.New("seid is not there"))})
 	w.Create(onFleet(restart("r", ""), "rpc"))
 	task := w.await("r", failed(v1alpha1.ReasonTaskNodeFailed))
-	requireWords(t, task, v1alpha1.ConditionFailed, "failed on 1 of 3 nodes, not begun on 1; first on rpc-1: restart-seid: seid is not there")
+	requireWords(t, task, v1alpha1.ConditionFailed, "failed on 1 of 3 nodes, not started on 1; first on rpc-1: restart-seid: seid is not there")
 	if countsOf(task) != (counts{total: 3, pending: 1, complete: 1, failed: 1}) || !slices.Equal(task.Status.Nodes.FailedNames, []string{"rpc-1"}) {
 		t.Errorf("%+v", task.Status.Nodes)
 	}
@@ -135,9 +135,7 @@ func TestFleetRestart_DuringARollout_Waits(t *testing.T) {
 	}
 	release()
 	w.Eventually("the step that hangs", func() bool { return slices.Contains(w.Sidecars.Submissions(w.Key("rpc-0")), api.ConfigApply) })
-	if err := w.Sidecars.LoseStore(w.Key("rpc-0")); err != nil {
-		t.Fatal(err)
-	}
+	w.Eventually("a sidecar that can lose its store", func() bool { return w.Sidecars.LoseStore(w.Key("rpc-0")) == nil })
 	w.await("r", complete)
 	snd := &v1alpha1.SeiNodeDeployment{}
 	w.Get("rpc", snd)

@@ -75,7 +75,7 @@ func TestTimeout_FailsTheTaskAndCancelsIt(t *testing.T) {
 	w.Create(waits)
 	w.Create(votes)
 	task := w.await("waits", failed(v1alpha1.ReasonTaskTimeout))
-	requireWords(t, task, v1alpha1.ConditionFailed, "await-condition: not finished within 1s: the sidecar is working on it")
+	requireWords(t, task, v1alpha1.ConditionFailed, "await-condition: not completed within 1s: the sidecar is working on it")
 	voted := w.await("votes", failed(v1alpha1.ReasonInclusionUndetermined))
 	requireWords(t, voted, v1alpha1.ConditionFailed, "taskID="+voted.Status.Plan.Tasks[0].ID)
 	for _, task := range []*v1alpha1.SeiNodeTask{task, voted} {
@@ -124,7 +124,7 @@ func TestFailure_OfTheSidecar_IsTerminalOnlyIfItSaysSo(t *testing.T) {
 	idsBefore, before := w.submitted("v", api.GovVote)
 	w.Create(vote("patient", "v"))
 	w.await("patient", func(t *v1alpha1.SeiNodeTask) bool {
-		return says(t, v1alpha1.ConditionReady, "tried again: asking the node: connection refused")
+		return says(t, v1alpha1.ConditionReady, "retried: asking the node: connection refused")
 	})
 	w.await("patient", complete)
 	if ids, after := w.submitted("v", api.GovVote); after-before != 2 || ids-idsBefore != 1 || on.transactions() != 1 {

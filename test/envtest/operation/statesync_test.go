@@ -67,7 +67,7 @@ func TestStateSync_Failure_LeavesTheNodeHeldAndSaysHowToGoOn(t *testing.T) {
 	})
 	w.Create(stateSync("first", "n"))
 	task := w.await("first", failed(v1alpha1.ReasonTaskFailed))
-	requireWords(t, task, v1alpha1.ConditionFailed, "the witnesses disagree; the node is stopped behind its gate and its data may be gone: make another")
+	requireWords(t, task, v1alpha1.ConditionFailed, "the witnesses disagree; seid is stopped, the start gate is closed and its data may be deleted: create another")
 	w.AwaitNode("n", func(n *v1alpha1.SeiNode) bool {
 		return conditions.Is(n.Status.Conditions, v1alpha1.ConditionSidecarReady, metav1.ConditionFalse, v1alpha1.ReasonGateHeld)
 	})

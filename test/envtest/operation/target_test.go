@@ -58,7 +58,7 @@ func TestTarget_NotInTime_FailsTheTaskForGood(t *testing.T) {
 	w.AwaitNode("n", func(n *v1alpha1.SeiNode) bool { return n.Status.Phase == v1alpha1.NodeInitializing })
 	w.Create(patient(restart("early", "n"), time.Second))
 	task := w.await("early", failed(v1alpha1.ReasonPhaseTimeout))
-	requireWords(t, task, v1alpha1.ConditionFailed, "is in phase Initializing, and the task needs Running; waited for 1s")
+	requireWords(t, task, v1alpha1.ConditionFailed, "is in phase Initializing, but the task needs Running; waited for 1s")
 	if !is(task, v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonPhaseTimeout) || task.Status.Plan != nil {
 		t.Errorf("status %+v", task.Status)
 	}

@@ -19,20 +19,20 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
-	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/internal/task"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
-func TestMain(m *testing.M) { os.Exit(world.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(world.Main(m, envtest.WithKeptNamespaces())) }
 
 // tasks is a world in which tests make tasks for nodes.
 type tasks struct{ *world.World }
 
 func newOperatedWorld(t *testing.T) tasks {
 	t.Helper()
+	t.Parallel() // a world is a namespace of its own
 	return tasks{world.Operated(t)}
 }
 
@@ -134,13 +134,8 @@ func requireWords(t *testing.T, task *v1alpha1.SeiNodeTask, conditionType, words
 // forceReconciles makes the operator look at a task n times, one after the other.
 func (w tasks) forceReconciles(name string, n int) {
 	w.T.Helper()
-	noops := func() float64 { return w.Patches(metrics.NameNodeTaskStatusPatches, name, statuspatch.Noop) }
 	for range n {
-		seen := noops()
-		world.Edit(w.World, name, &v1alpha1.SeiNodeTask{}, func(t *v1alpha1.SeiNodeTask) {
-			metav1.SetMetaDataAnnotation(&t.ObjectMeta, "forced", time.Now().String())
-		})
-		w.Eventually("another reconcile", func() bool { return noops() > seen })
+		w.ForceReconcile(metrics.NameNodeTaskStatusPatches, name, &v1alpha1.SeiNodeTask{})
 	}
 }
 
@@ -163,7 +158,7 @@ func (w tasks) submit(name string, taskType api.TaskType) {
 	w.Get(name, node)
 	w.Get(name, objects.StatefulSet)
 	w.Get(name+"-0", objects.Pod)
-	pool := sidecar.NewPool(sidecar.Options{Tokens: world.Tokens{World: w.World}})
+	pool := sidecar.NewPool(sidecar.Options{Tokens: world.Tokens{World: w.World}, Roots: w.Roots})
 	defer pool.CloseIdle()
 	to := objects.Dial(pool, node)
 	id, err := to.Submit(w.T.Context(), api.TaskRequest{Type: taskType})

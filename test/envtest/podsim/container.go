@@ -45,6 +45,8 @@ type container struct {
 	startedAt time.Time // what the status has is cut to seconds
 	// files are what Container.Files tells.
 	files map[string][]byte
+	// mounted is what Container.Mounted tells.
+	mounted func(path string) map[string][]byte
 }
 
 func newContainers(pod *corev1.Pod) []*container {

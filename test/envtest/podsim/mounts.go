@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -110,6 +111,49 @@ func (s *Simulator) secretFiles(ctx context.Context, pod *corev1.Pod, c *contain
 		}
 	}
 	return files, nil
+}
+
+// mountedBy reads the Secrets that a container mounts as folders.
+func (s *Simulator) mountedBy(pod *corev1.Pod, c *container) func(path string) map[string][]byte {
+	var mu sync.Mutex
+	last := map[string]map[string][]byte{}
+	return func(path string) map[string][]byte {
+		mu.Lock()
+		defer mu.Unlock()
+		if files := s.secretFolder(pod, c, path); files != nil {
+			last[path] = files
+		}
+		return last[path]
+	}
+}
+
+func (s *Simulator) secretFolder(pod *corev1.Pod, c *container, path string) map[string][]byte {
+	at := slices.IndexFunc(c.spec.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path && m.SubPath == "" })
+	if at < 0 {
+		return nil
+	}
+	volume := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == c.spec.VolumeMounts[at].Name && v.Secret != nil })
+	if volume < 0 {
+		return nil
+	}
+	source := pod.Spec.Volumes[volume].Secret
+	obj, exists, err := s.secrets.GetStore().GetByKey(pod.Namespace + "/" + source.SecretName)
+	secret, ok := obj.(*corev1.Secret)
+	if err != nil || !exists || !ok {
+		return nil
+	}
+	if len(source.Items) == 0 {
+		return secret.Data
+	}
+	files := map[string][]byte{}
+	for _, item := range source.Items {
+		data, there := secret.Data[item.Key]
+		if !there {
+			return nil // a kubelet leaves the folder as it is
+		}
+		files[item.Path] = data
+	}
+	return files
 }
 
 // keyAt is the content that a Secret's volume has at a path.

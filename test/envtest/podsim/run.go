@@ -111,6 +111,7 @@ func (st *step) advanceWaiting(c *container, b Behaviour) bool {
 		return false
 	}
 	c.files = files
+	c.mounted = st.sim.mountedBy(st.pod, c)
 	c.start(st.now)
 	st.sim.runtime.Started(st.container(c))
 	return true
@@ -210,5 +211,5 @@ func (st *step) stopAll(code int32) {
 }
 
 func (st *step) container(c *container) Container {
-	return Container{Pod: st.pod, Name: c.spec.Name, ID: c.id, IP: st.run.ip, Claims: st.run.claims, Files: c.files}
+	return Container{Pod: st.pod, Name: c.spec.Name, ID: c.id, IP: st.run.ip, Claims: st.run.claims, Files: c.files, Mounted: c.mounted}
 }

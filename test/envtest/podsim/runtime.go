@@ -19,6 +19,9 @@ type Container struct {
 	// they are mounted at. They are those of the container's start: a mount by
 	// subPath never follows later edits.
 	Files map[string][]byte
+	// Mounted are the files of a Secret that the container mounts as a folder at a path, as they are
+	// now: such a mount follows edits. Of a Secret that was deleted the last ones stay.
+	Mounted func(path string) map[string][]byte
 	// ExitCode is how it ended; 0 while it runs.
 	ExitCode int32
 }

@@ -77,7 +77,7 @@ func (g *gate) document(is api.Gate) api.Gate {
 // homeDocument is what can be seen of a home; p and c may be nil.
 func (m *model) homeDocument(h *home, p *process, c *chain) api.Home {
 	doc := api.Home{
-		Stage: h.stage(), GenesisHash: h.genesis, ConfigHash: h.files.hash, NodeID: nodeID(h.volume), Signs: h.signs(),
+		Stage: h.stage(), GenesisHash: h.genesis, ConfigHash: h.files.hash, NodeID: h.nodeID(), Signs: h.signs(),
 		StateSync: h.stateSync, Emptied: h.emptied && !h.started && len(h.restored) == 0,
 	}
 	if h.validation != nil {

@@ -29,7 +29,9 @@ func (f files) same(other files) bool {
 // home is the home directory on a volume.
 type home struct {
 	volume string
-	// keyOf is the volume that the key on this one was copied from; empty: it is its own.
+	// identity is what the keys on the volume are derived from.
+	identity string
+	// keyOf is the identity of the volume that the key on this one was copied from; empty: it is its own.
 	keyOf      string
 	genesis    string
 	configured bool
@@ -110,7 +112,7 @@ func (s *Sidecars) Clone(node string, claim types.UID) {
 	defer m.mu.Unlock()
 	from, to := m.home(m.volumes[node]), m.home(claimVolume(claim))
 	to.genesis, to.started, to.synced = from.genesis, from.started, from.synced
-	to.keyOf = cmp.Or(from.keyOf, from.volume)
+	to.keyOf = cmp.Or(from.keyOf, from.identity)
 	to.edit(from.files)
 }
 
@@ -123,7 +125,7 @@ func (s *Sidecars) Rekey(claim types.UID) {
 
 // volumeKey is the address of the key that lies on the volume.
 func (h *home) volumeKey() string {
-	return addressOf("consensus key of " + cmp.Or(h.keyOf, h.volume))
+	return addressOf("consensus key of " + cmp.Or(h.keyOf, h.identity))
 }
 
 // VolumeKey is the address of the consensus key on a node's volume; empty while it has no pod.

@@ -1,7 +1,9 @@
 package sidecarsim
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,8 @@ type model struct {
 	chains map[types.UID]*chain
 	// volumes names the volume that a node was seen on last.
 	volumes map[string]string
+	// derived counts the volumes of each node whose keys are derived from its name; nil when none are.
+	derived map[string]int
 
 	syncs map[string]api.Sync
 	// handlers are the upgrades that the seid of an image has.
@@ -44,7 +48,7 @@ func newModel() *model {
 func (m *model) home(volume string) *home {
 	h := m.homes[volume]
 	if h == nil {
-		h = &home{volume: volume, restarts: map[string]int{}}
+		h = &home{volume: volume, identity: volume, restarts: map[string]int{}}
 		m.homes[volume] = h
 	}
 	return h
@@ -55,7 +59,21 @@ func (m *model) use(node, volume string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.volumes[node] = volume
-	m.home(volume)
+	h := m.home(volume)
+	if m.derived == nil || h.identity != volume {
+		return
+	}
+	_, name, _ := strings.Cut(node, "/")
+	m.derived[name]++
+	h.identity = fmt.Sprintf("volume %d of %s", m.derived[name], name)
+}
+
+// DeriveKeys derives the keys on volumes from the names of their nodes: the first volume of a node
+// has the same keys in every world. Otherwise they are the volume's own.
+func (s *Sidecars) DeriveKeys() {
+	s.model.mu.Lock()
+	defer s.model.mu.Unlock()
+	s.model.derived = map[string]int{}
 }
 
 func (m *model) levelOf(node string) int {
@@ -65,7 +83,7 @@ func (m *model) levelOf(node string) int {
 	return api.Level
 }
 
-// syncOf is how a node stands to its chain.
+// syncOf is the sync state of a node.
 func (m *model) syncOf(node string, running bool) api.Sync {
 	sync, set := m.syncs[node]
 	if !set {
@@ -104,7 +122,7 @@ func (s *Sidecars) SetLevel(node string, level int) {
 	s.model.levels[node] = level
 }
 
-// SetSync decides how a node stands to its chain while its seid runs, in the node
+// SetSync decides the sync state of a node while its seid runs, in the node
 // document and in the answer to readiness probes.
 func (s *Sidecars) SetSync(node string, state api.SyncState, message string) {
 	s.model.mu.Lock()

@@ -36,6 +36,8 @@ type process struct {
 	volume  string
 	started time.Time
 	http    *http.Server
+	// certificate is nil for a sidecar that speaks plain HTTP only.
+	certificate server.GetCertificate
 
 	// gate is guarded by the model's lock.
 	gate gate
@@ -48,6 +50,7 @@ type process struct {
 func (s *Sidecars) startProcess(c podsim.Container) (*process, error) {
 	p := &process{all: s, pod: c.Pod, node: NodeOf(c.Pod), volume: volumeOf(c), started: time.Now()}
 	s.model.use(p.node, p.volume)
+	p.certificate = p.certificateOf(c)
 	if err := p.open(); err != nil {
 		return nil, err
 	}
@@ -57,7 +60,10 @@ func (s *Sidecars) startProcess(c podsim.Container) (*process, error) {
 		p.close()
 		return nil, fmt.Errorf("listening on %s: %w", address, err)
 	}
-	p.http = &http.Server{Handler: p, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	if p.certificate != nil {
+		l = server.WithTLS(l, p.certificate)
+	}
+	p.http = &http.Server{Handler: p, ConnContext: server.ConnContext, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 	go func() { _ = p.http.Serve(l) }()
 	return p, nil
 }
@@ -99,8 +105,8 @@ func (p *process) open() error {
 	defer p.mu.Unlock()
 	p.engine = e
 	p.handler = p.atLevel(server.New(server.Config{
-		Tasks: e, Auth: p.authenticator(), Identity: server.Identity{Node: p.node, PodUID: string(p.pod.UID)},
-		NodeID: func() (string, error) { return nodeID(p.volume), nil }, InSync: p.inSync, Node: p.document, Version: "sidecarsim", Registry: registry, Log: log,
+		Tasks: e, Auth: p.authenticator(), RequireTLS: p.certificate != nil, Identity: server.Identity{Node: p.node, PodUID: string(p.pod.UID)},
+		NodeID: func() (string, error) { return p.nodeID(), nil }, InSync: p.inSync, Node: p.document, Version: "sidecarsim", Registry: registry, Log: log,
 	}))
 	return nil
 }
@@ -110,16 +116,22 @@ func (p *process) inSync(context.Context) error { return p.all.keepsUp(p.node, p
 func (p *process) storePath() string { return filepath.Join(p.all.dir, p.volume+".db") }
 
 // nodeID belongs to the volume, where a real node keeps its key.
-func nodeID(volume string) string {
-	sum := sha256.Sum256([]byte(volume))
+func (h *home) nodeID() string {
+	sum := sha256.Sum256([]byte(h.identity))
 	return hex.EncodeToString(sum[:20])
+}
+
+func (p *process) nodeID() string {
+	p.all.model.mu.Lock()
+	defer p.all.model.mu.Unlock()
+	return p.all.model.home(p.volume).nodeID()
 }
 
 // NodeID is the peer-to-peer id a node's sidecar answers with; empty when it
 // does not run.
 func (s *Sidecars) NodeID(node string) string {
 	if p := s.processOf(node); p != nil {
-		return nodeID(p.volume)
+		return p.nodeID()
 	}
 	return ""
 }

@@ -59,6 +59,11 @@ func (m *model) startChain(c *chain, expect *wire.Expectation) *SeidStart {
 	if expect != nil && expect.ConsensusAddress != c.address {
 		m.violatef("S1: %s started with address %q behind a gate that was opened for %q", c.node, c.address, expect.ConsensusAddress)
 	}
+	for _, other := range m.chains {
+		if other != c && other.running() && c.address != "" && other.address == c.address {
+			m.violatef("S1: %s started with address %s, with which %s runs in pod %s", c.node, c.address, other.node, other.pod)
+		}
+	}
 	if h.failedFor(c.version) {
 		m.violatef("S2: %s started seid %s on configuration %q, which failed validation: %s", c.node, c.version, h.files.hash, h.validation.Error)
 	}
@@ -91,8 +96,8 @@ func (s *Sidecars) Starts(node string) []SeidStart {
 }
 
 // Violations are all breaches of invariants ever seen: seid started with an address
-// that another object holds or that is not the one its gate was opened for (S1), or on
-// a configuration that failed validation for its version (S2), and two pods that run
+// that another object holds, that another process runs with, or that is not the one its
+// gate was opened for (S1), or on a configuration that failed validation for its version (S2), and two pods that run
 // seid on one volume (S7).
 func (s *Sidecars) Violations() []string {
 	s.model.mu.Lock()

@@ -109,7 +109,7 @@ func (m *model) upgradesDocument(doc *api.Node, h *home, c *chain) {
 		doc.Upgrade = u.needed
 	}
 	if c != nil && c.refused != nil && c.refused.Kind != api.RefusedTooEarly {
-		doc.Sync = api.Sync{State: api.SyncUpgradeNeeded, Message: "seid has stopped because the chain needs another binary from here on"}
+		doc.Sync = api.Sync{State: api.SyncUpgradeNeeded, Message: "seid has stopped: the chain needs another binary from this height on"}
 	}
 	if doc.APILevel < api.LevelUpgrades {
 		return

@@ -40,6 +40,21 @@ func TestViolations_KeyThatAnotherObjectHolds(t *testing.T) {
 	}
 }
 
+func TestViolations_KeyThatAnotherProcessRunsWith(t *testing.T) {
+	first := newRig(t)
+	var address string
+	first.key, address = signingKey('b')
+	second := first.beside("ns/m", types.UID("another"))
+	second.key = first.key
+	for _, r := range []*rig{first, second} {
+		first.wantNoViolations()
+		r.start().configure("validator", "h1", `{}`)
+		r.open("h1", address)
+		r.wantState(api.SeidRunning, 1)
+	}
+	first.wantViolation("S1")
+}
+
 func TestViolations_ConfigurationThatFailedValidation(t *testing.T) {
 	r := newRig(t).start()
 	r.SetLevel(r.node, api.LevelDrain) // which starts seid whatever is there

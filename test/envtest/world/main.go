@@ -12,7 +12,7 @@ import (
 // Main runs the tests of a package whose operators log nothing. Call it from TestMain:
 //
 //	func TestMain(m *testing.M) { os.Exit(world.Main(m)) }
-func Main(m *testing.M) int {
+func Main(m *testing.M, opts ...envtest.Option) int {
 	ctrl.SetLogger(logr.Discard())
-	return envtest.Main(m)
+	return envtest.Main(m, opts...)
 }

@@ -35,7 +35,7 @@ func (w *World) Launch(config *rest.Config, sidecars func(http.RoundTripper) htt
 	mgr, err := manager.New(ctx, config, manager.Config{
 		Platform: w.Platform, Namespace: w.NS, WatchNamespaces: append([]string{w.NS}, w.Watched...), Concurrency: manager.DefaultConcurrency,
 		MetricsAddress: w.MetricsAddress, InsecureMetrics: true, ProbeAddress: "0", ShutdownTimeout: 10 * time.Second, SidecarTokenFile: token,
-		AllowSharedAudience: !w.RefuseShared, WrapSidecarTransport: sidecars,
+		AllowSharedAudience: !w.RefuseShared, AllowPlaintext: !w.RefusePlaintext, WrapSidecarTransport: sidecars,
 	})
 	if err != nil {
 		cancel()

@@ -13,11 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/sei-operator/sei-operator/internal/events"
 	"github.com/sei-operator/sei-operator/internal/platform"
-	"github.com/sei-operator/sei-operator/internal/statuspatch"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
@@ -47,6 +45,8 @@ type World struct {
 	AccountNamespace string
 	// RefuseShared has the operator call no sidecar that accepts the token of all nodes.
 	RefuseShared bool
+	// RefusePlaintext has the operator call no sidecar that speaks plain HTTP.
+	RefusePlaintext bool
 	// Stop ends the operator, if one runs.
 	Stop func()
 }
@@ -129,30 +129,6 @@ func (w *World) AwaitEvent(name string, reason events.Reason) {
 			return e.Reason == string(reason) && (name == "" || e.Regarding.Name == name)
 		})
 	}, client.InNamespace(w.NS))
-}
-
-// Patches reads a counter of status patches from the registry that /metrics serves.
-func (w *World) Patches(metric, name string, result statuspatch.Result) float64 {
-	w.T.Helper()
-	families, err := ctrlmetrics.Registry.Gather()
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	for _, f := range families {
-		if f.GetName() != metric {
-			continue
-		}
-		for _, m := range f.GetMetric() {
-			labels := map[string]string{}
-			for _, l := range m.GetLabel() {
-				labels[l.GetName()] = l.GetValue()
-			}
-			if labels["namespace"] == w.NS && labels["name"] == name && labels["result"] == string(result) {
-				return m.GetCounter().GetValue()
-			}
-		}
-	}
-	return 0
 }
 
 // Eventually waits for something that no watch tells of.
