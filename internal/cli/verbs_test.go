@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+func (p *plugin) node(t *testing.T, name string) *seiv1.SeiNode {
+	t.Helper()
+	node := &seiv1.SeiNode{}
+	if err := p.cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: testNamespace, Name: name}, node); err != nil {
+		t.Fatal(err)
+	}
+	return node
+}
+
+func (p *plugin) fleet(t *testing.T) *seiv1.SeiNodeDeployment {
+	t.Helper()
+	fleet := &seiv1.SeiNodeDeployment{}
+	if err := p.cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: testNamespace, Name: "rpc"}, fleet); err != nil {
+		t.Fatal(err)
+	}
+	return fleet
+}
+
+func aCluster(t *testing.T) *plugin {
+	t.Helper()
+	return newPlugin(t, aFleet(), member(0), member(1), member(2), aNode("val"))
+}
+
+func TestPause_ALoneNode_IsStopped(t *testing.T) {
+	p := aCluster(t)
+	if out := p.mustRun(t, "pause", "val"); out != "seinode.sei.io/val paused\n" || !p.node(t, "val").Spec.Paused {
+		t.Errorf("printed %q", out)
+	}
+	if out := p.mustRun(t, "pause", "val"); out != "seinode.sei.io/val unchanged\n" {
+		t.Errorf("the second time printed %q", out)
+	}
+	if out := p.mustRun(t, "resume", "node/val", "-o", "name"); out != "seinode.sei.io/val\n" || p.node(t, "val").Spec.Paused {
+		t.Errorf("printed %q", out)
+	}
+}
+
+func TestPause_ANodeOfAFleet_IsASettingOfTheFleet(t *testing.T) {
+	p := aCluster(t)
+	if out := p.mustRun(t, "pause", "rpc-1"); out != "seinodedeployment.sei.io/rpc node rpc-1 paused\n" {
+		t.Errorf("printed %q", out)
+	}
+	fleet := p.fleet(t)
+	if len(fleet.Spec.Nodes) != 1 || fleet.Spec.Nodes[0].Ordinal != 1 || !*fleet.Spec.Nodes[0].Paused || fleet.Spec.Paused || p.node(t, "rpc-1").Spec.Paused {
+		t.Errorf("got %+v", fleet.Spec)
+	}
+	p.mustRun(t, "resume", "rpc-1")
+	if fleet := p.fleet(t); len(fleet.Spec.Nodes) != 0 {
+		t.Errorf("left %+v", fleet.Spec.Nodes)
+	}
+}
+
+func TestResume_ANodeOfAStoppedFleet_RunsAlone(t *testing.T) {
+	fleet := aFleet()
+	fleet.Spec.Template.Spec.Paused = true
+	fleet.Spec.Nodes = []seiv1.NodeSettings{{Ordinal: 0, ExternalAddress: "a.example.com:26656"}}
+	p := newPlugin(t, fleet, member(0))
+	p.mustRun(t, "resume", "rpc-0")
+	if s := p.fleet(t).Spec.Nodes; len(s) != 1 || s[0].Paused == nil || *s[0].Paused || s[0].ExternalAddress == "" {
+		t.Errorf("got %+v", s)
+	}
+	p.mustRun(t, "resume", "fleet/rpc")
+	if !strings.Contains(p.err.String(), "template.spec.paused") {
+		t.Errorf("no warning: %q", p.err)
+	}
+}
+
+func TestPause_AFleet_IsFrozen(t *testing.T) {
+	for _, args := range [][]string{{"pause", "rpc"}, {"rollout", "pause", "rpc"}} {
+		p := aCluster(t)
+		p.mustRun(t, args...)
+		if fleet := p.fleet(t); !fleet.Spec.Paused || fleet.Spec.Template.Spec.Paused {
+			t.Errorf("%v: got %+v", args, fleet.Spec)
+		}
+		p.mustRun(t, "rollout", "resume", "rpc")
+		if p.fleet(t).Spec.Paused {
+			t.Errorf("%v: still paused", args)
+		}
+	}
+}
+
+func TestDryRun_WritesNothing(t *testing.T) {
+	p := aCluster(t)
+	for _, args := range [][]string{
+		{"pause", "val"}, {"pause", "rpc-1"}, {"retry", "rpc"}, {"restart", "rpc"}, {"set", "image", "val", newImage}, {"op", "run", "restart-seid", "rpc"},
+	} {
+		for _, how := range []string{"--dry-run", "--dry-run=client", "--dry-run=server"} {
+			if out := p.mustRun(t, append(args, how)...); !strings.Contains(out, "dry run)") {
+				t.Errorf("%v %s printed %q", args, how, out)
+			}
+		}
+	}
+	tasks := &seiv1.SeiNodeTaskList{}
+	if err := p.cluster.Client.List(t.Context(), tasks); err != nil || len(tasks.Items) > 0 {
+		t.Errorf("made %v, %v", tasks.Items, err)
+	}
+	if p.node(t, "val").Spec.Paused || p.node(t, "val").Spec.Image != oldImage || len(p.fleet(t).Spec.Nodes)+len(p.fleet(t).Annotations) > 0 {
+		t.Error("something was changed")
+	}
+	if _, err := p.run(t, "pause", "val", "--dry-run=maybe"); err == nil {
+		t.Error("--dry-run=maybe was accepted")
+	}
+	golden(t, "set-image-dry-run.yaml", p.mustRun(t, "set", "image", "val", newImage, "--dry-run", "-o", "yaml"))
+}
+
+func TestRetryAndRestart_SetANewValue(t *testing.T) {
+	p := aCluster(t)
+	if out := p.mustRun(t, "retry", "val"); out != "seinode.sei.io/val asked to retry\n" {
+		t.Errorf("printed %q", out)
+	}
+	p.mustRun(t, "restart", "rpc-1")
+	p.mustRun(t, "retry", "fleet/rpc")
+	p.mustRun(t, "restart", "fleet/rpc")
+	const want = "2026-11-15T12:00:00Z"
+	fleet := p.fleet(t)
+	if p.node(t, "val").Annotations[seiv1.AnnotationRetry] != want || p.node(t, "rpc-1").Annotations[seiv1.AnnotationRestart] != want ||
+		fleet.Annotations[seiv1.AnnotationRetry] != want || fleet.Spec.Template.Metadata.Annotations[seiv1.AnnotationRestart] != want {
+		t.Errorf("got %v, %v, %v, %v", p.node(t, "val").Annotations, p.node(t, "rpc-1").Annotations, fleet.Annotations, fleet.Spec.Template.Metadata.Annotations)
+	}
+	for _, verb := range []string{"retry", "restart"} {
+		if _, err := p.run(t, verb, "rpc-1"); err == nil || !strings.Contains(err.Error(), "fleet/rpc") {
+			t.Errorf("%s of a node whose fleet sets the annotation: %v", verb, err)
+		}
+	}
+}
+
+func TestSetImage_OfAFleetsNode_IsRefused(t *testing.T) {
+	p := aCluster(t)
+	if _, err := p.run(t, "set", "image", "rpc-1", newImage); err == nil || !strings.Contains(err.Error(), "fleet/rpc") {
+		t.Errorf("got %v", err)
+	}
+	p.mustRun(t, "set", "image", "rpc", newImage)
+	p.mustRun(t, "set", "image", "val", newImage)
+	if p.fleet(t).Spec.Template.Spec.Image != newImage || p.node(t, "val").Spec.Image != newImage {
+		t.Error("the image was not set")
+	}
+}
+
+func TestSetImage_AnUpgradeIsInForce_Warns(t *testing.T) {
+	node := aNode("val")
+	node.Spec.Upgrades = []seiv1.ChainUpgrade{{Name: "v6.4", Image: oldImage}}
+	node.Status.Upgrade = &seiv1.UpgradeStatus{Entry: "v6.4", Image: oldImage}
+	p := newPlugin(t, node)
+	p.mustRun(t, "set", "image", "val", newImage)
+	if !strings.Contains(p.err.String(), "spec.upgrades") {
+		t.Errorf("no warning: %q", p.err)
+	}
+}
+
+// The operator writes nodes all the time: a change that lost the race is made anew on what is there now.
+func TestChange_SomebodyElseWasFaster_IsMadeAnew(t *testing.T) {
+	p := aCluster(t)
+	lost := false
+	p.cluster.Client = interceptor.NewClient(p.cluster.Client, interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			if !lost {
+				lost = true
+				return apierrors.NewConflict(schema.GroupResource{Resource: "seinodes"}, obj.GetName(), errors.New("changed"))
+			}
+			return c.Patch(ctx, obj, patch, opts...)
+		},
+	})
+	if out := p.mustRun(t, "pause", "val"); out != "seinode.sei.io/val paused\n" || !p.node(t, "val").Spec.Paused {
+		t.Errorf("printed %q", out)
+	}
+}
+
+func TestFind_AnAmbiguousName_AsksForTheKind(t *testing.T) {
+	twin := aNode("rpc")
+	p := newPlugin(t, aFleet(), twin)
+	if _, err := p.run(t, "pause", "rpc"); err == nil || !strings.Contains(err.Error(), "node/rpc or fleet/rpc") {
+		t.Errorf("got %v", err)
+	}
+	p.mustRun(t, "pause", "snode/rpc")
+	if !p.node(t, "rpc").Spec.Paused || p.fleet(t).Spec.Paused {
+		t.Error("the wrong one was paused")
+	}
+}
