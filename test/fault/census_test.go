@@ -3,40 +3,26 @@ package fault
 import (
 	"context"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/test/fault/internal/describe"
 )
-
-// kinds are what the operator, and the controllers it relies on, make.
-var kinds = []schema.GroupVersionKind{
-	v1alpha1.GroupVersion.WithKind(v1alpha1.KindSeiNode),
-	v1alpha1.GroupVersion.WithKind(v1alpha1.KindSeiNodeDeployment),
-	v1alpha1.GroupVersion.WithKind(v1alpha1.KindSeiNodeTask),
-	{Group: "apps", Version: "v1", Kind: "StatefulSet"},
-	{Group: "batch", Version: "v1", Kind: "Job"},
-	{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
-	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
-	{Version: "v1", Kind: "ConfigMap"},
-	{Version: "v1", Kind: "PersistentVolumeClaim"},
-	{Version: "v1", Kind: "Pod"},
-	{Version: "v1", Kind: "Secret"},
-	{Version: "v1", Kind: "Service"},
-}
 
 // census counts the objects of a namespace that are made and deleted, by kind and name.
 type census struct {
 	mu         sync.Mutex
 	made, gone map[string]int
 	known      map[types.UID]bool
+	// versions are those of all that happened, and of the beginning.
+	versions []uint64
 }
 
 // takeCensus counts from now on until the test ends.
@@ -46,7 +32,7 @@ func (r *run) takeCensus() *census {
 	ctx, cancel := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
 	r.T.Cleanup(func() { cancel(); watching.Wait() })
-	for _, kind := range kinds {
+	for _, kind := range describe.Kinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind)
 		list.Kind += "List"
@@ -56,6 +42,7 @@ func (r *run) takeCensus() *census {
 		for _, item := range list.Items {
 			c.known[item.UID] = true
 		}
+		c.at(list.ResourceVersion)
 		from := &client.ListOptions{Namespace: r.NS, Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}}
 		events, err := r.Client.Watch(ctx, list, from)
 		if err != nil {
@@ -78,9 +65,10 @@ func (c *census) count(kind string, event watch.Event) {
 	if !ok {
 		return
 	}
+	c.at(obj.GetResourceVersion())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	name := kind + " " + newRenamed(obj.GetNamespace()).name(obj)
+	name := kind + " " + newNames(obj.GetNamespace()).Name(obj)
 	if !c.known[obj.GetUID()] {
 		c.known[obj.GetUID()] = true
 		c.made[name]++
@@ -88,6 +76,24 @@ func (c *census) count(kind string, event watch.Event) {
 	if event.Type == watch.Deleted {
 		c.gone[name]++
 	}
+}
+
+// at notes a version.
+func (c *census) at(version string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if number, err := strconv.ParseUint(version, 10, 64); err == nil {
+		c.versions = append(c.versions, number)
+	}
+}
+
+// behind is the version before the last so many changes.
+func (c *census) behind(changes int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	slices.Sort(c.versions)
+	c.versions = slices.Compact(c.versions)
+	return strconv.FormatUint(c.versions[max(0, len(c.versions)-1-changes)], 10)
 }
 
 // counts are the numbers so far, of what is not Kubernetes' own.

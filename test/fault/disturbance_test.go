@@ -2,7 +2,9 @@ package fault
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
@@ -21,24 +24,41 @@ type disturbance struct {
 	name string
 	fits func(call) bool
 	// meet takes the place of the call.
-	meet func(l *life, req *http.Request, next http.RoundTripper) (*http.Response, error)
+	meet meeting
+	// twice: it happens at two calls of a run.
+	twice bool
 }
+
+// forgets reports whether the sidecar does not know any more what it was given, so that it may be
+// given it again.
+func (d *disturbance) forgets() bool { return d != nil && d.name == "sidecar-lost-store" }
 
 // disturbances are all there are. The sidecars' requests that change nothing have no crashes of
 // their own: a crash there is one after the last call that changed something.
 var disturbances = []*disturbance{
-	{"crash-before", func(c call) bool { return c.changes }, crashBefore},
-	{"crash-after", func(c call) bool { return c.changes }, crashAfter},
-	{"api-conflict", func(c call) bool { return c.toAPI && c.verb != "create" }, conflict},
-	{"api-429", func(c call) bool { return c.toAPI }, answer(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests)},
-	{"api-500", func(c call) bool { return c.toAPI }, answer(http.StatusInternalServerError, metav1.StatusReasonInternalError)},
-	{"api-lost-reply", func(c call) bool { return c.toAPI }, loseReply},
-	{"cache-late", func(c call) bool { return c.toAPI && c.changes }, late((*envtest.Watches).Release)},
-	{"cache-relist", func(c call) bool { return c.toAPI && c.changes }, late((*envtest.Watches).Expire)},
-	{"sidecar-lost-reply", func(c call) bool { return !c.toAPI }, loseReply},
-	{"sidecar-twice", func(c call) bool { return !c.toAPI && c.changes }, twice},
-	{"sidecar-500", func(c call) bool { return !c.toAPI }, answer(http.StatusInternalServerError, metav1.StatusReasonInternalError)},
-	{"sidecar-refused", func(c call) bool { return !c.toAPI }, refuse},
+	{"crash-before", func(c call) bool { return c.changes }, crashBefore, false},
+	{"crash-after", func(c call) bool { return c.changes }, crashAfter, false},
+	{"crash-twice", func(c call) bool { return c.changes }, crashAfter, true},
+	{"api-conflict", func(c call) bool { return c.toAPI && c.verb != "create" }, conflict, false},
+	{"api-429", func(c call) bool { return c.toAPI }, answer(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests), false},
+	{"api-500", func(c call) bool { return c.toAPI }, answer(http.StatusInternalServerError, metav1.StatusReasonInternalError), false},
+	{"api-lost-reply", func(c call) bool { return c.toAPI }, loseReply, false},
+	{"cache-late", func(c call) bool { return c.toAPI && c.changes }, late(its, (*envtest.Watches).Release), false},
+	{"cache-relist", func(c call) bool { return c.toAPI && c.changes }, late(its, (*envtest.Watches).Expire), false},
+	{"cache-frozen", func(c call) bool { return c.changes }, late(every, (*envtest.Watches).Release), false},
+	{"cache-last-event", func(c call) bool { return c.changes }, late(every, (*envtest.Watches).Expire), false},
+	{"cache-others-late", func(c call) bool { return c.toAPI && c.changes }, late(others, (*envtest.Watches).Release), false},
+	{"cache-cut", func(c call) bool { return c.changes }, cut, false},
+	{"stale-start-1", destructive, staleStart(1), false},
+	{"stale-start-2", destructive, staleStart(2), false},
+	{"stale-start-3", destructive, staleStart(3), false},
+	{"stale-delete", func(c call) bool { return c.toAPI && c.verb == "delete" }, raceToDelete, false},
+	{"sidecar-lost-reply", func(c call) bool { return !c.toAPI }, loseReply, false},
+	{"sidecar-twice", func(c call) bool { return !c.toAPI && c.changes }, twice, false},
+	{"sidecar-500", func(c call) bool { return !c.toAPI }, answer(http.StatusInternalServerError, metav1.StatusReasonInternalError), false},
+	{"sidecar-refused", func(c call) bool { return !c.toAPI }, refuse, false},
+	{"sidecar-slow", func(c call) bool { return !c.toAPI }, slow, false},
+	{"sidecar-lost-store", func(c call) bool { return !c.toAPI && c.changes }, loseStore, false},
 }
 
 func disturbanceNamed(name string) *disturbance {
@@ -72,6 +92,34 @@ func loseReply(_ *life, req *http.Request, next http.RoundTripper) (*http.Respon
 	return nil, fmt.Errorf("the reply of %s %s was lost: %w", req.Method, req.URL.Path, os.ErrDeadlineExceeded)
 }
 
+// slowness is longer than a pass waits for a sidecar, and shorter than a request may take.
+const slowness = time.Second
+
+// slow has the call arrive, and take its time.
+func slow(_ *life, req *http.Request, next http.RoundTripper) (*http.Response, error) {
+	late := time.NewTimer(slowness)
+	defer late.Stop()
+	select {
+	case <-late.C:
+		return next.RoundTrip(req)
+	case <-req.Context().Done():
+		return nil, context.Cause(req.Context())
+	}
+}
+
+// loseStore has the call take effect, and the sidecar start anew without its store: it knows no task,
+// and its gate is closed.
+func loseStore(l *life, req *http.Request, next http.RoundTripper) (*http.Response, error) {
+	resp, err := next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.wire.loseStore(req.Header.Get(api.HeaderNode)); err != nil {
+		return nil, errors.Join(err, resp.Body.Close())
+	}
+	return resp, nil
+}
+
 func refuse(*life, *http.Request, http.RoundTripper) (*http.Response, error) {
 	return nil, &os.SyscallError{Syscall: "connect", Err: syscall.ECONNREFUSED}
 }
@@ -94,7 +142,7 @@ func twice(_ *life, req *http.Request, next http.RoundTripper) (*http.Response, 
 
 // answer answers in the place of the server, which never hears of the request. The API server's 429
 // names a time after which clients of Kubernetes try again by themselves; this one has given up.
-func answer(code int32, reason metav1.StatusReason) func(*life, *http.Request, http.RoundTripper) (*http.Response, error) {
+func answer(code int32, reason metav1.StatusReason) meeting {
 	return func(_ *life, req *http.Request, _ http.RoundTripper) (*http.Response, error) {
 		// A sidecar's error has the text in a field of its own.
 		body, err := json.Marshal(struct {
@@ -131,21 +179,4 @@ func conflict(_ *life, req *http.Request, next http.RoundTripper) (*http.Respons
 	}
 	drop(resp)
 	return next.RoundTrip(req)
-}
-
-// lateness is for how long a cache does not show what a call has done.
-const lateness = 400 * time.Millisecond
-
-// late has the call take effect and keeps what it did from the operator's cache for a while. Then
-// all of it is delivered, or only what is there by then.
-func late(end func(*envtest.Watches, string)) func(*life, *http.Request, http.RoundTripper) (*http.Response, error) {
-	return func(l *life, req *http.Request, next http.RoundTripper) (*http.Response, error) {
-		r, err := l.wire.describer.Describe(req)
-		if err != nil {
-			return nil, fmt.Errorf("naming a call of the API: %w", err)
-		}
-		l.wire.watches.Hold(r.Resource)
-		time.AfterFunc(lateness, func() { end(l.wire.watches, r.Resource) })
-		return next.RoundTrip(req)
-	}
 }

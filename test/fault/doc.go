@@ -7,6 +7,6 @@
 // they are without a disturbance, with as many objects made and deleted and as many tasks given to
 // the sidecars, and the operator silent.
 //
-// What is not compared is in normalise_test.go, with reasons. CONTRIBUTING.md says how to read and
+// What is not compared is in internal/describe and normalise_test.go, with reasons. CONTRIBUTING.md says how to read and
 // replay a failure.
 package fault

@@ -2,8 +2,12 @@ package fault
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
 // reference is what a scenario does and leads to when nothing disturbs it.
@@ -23,20 +27,63 @@ func TestFaults_AtEveryCall_TheEndIsTheSame(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	all := chosen.selected(references)
-	if len(all) == 0 {
+	kept, earlier := chosen.kept(t)
+	all, whole := chosen.selected(references, earlier...), chosen
+	whole.runs = 0
+	left := len(whole.selected(references, earlier...)) - len(all)
+	if len(all) == 0 && len(earlier) == 0 {
 		t.Fatalf("no run is called %q: want scenario/disturbance/call", chosen.only)
 	}
-	report := &report{out: os.Stderr, total: len(all), began: time.Now()}
+	report := &report{out: os.Stderr, total: len(all), left: left, earlier: earlier, began: time.Now()}
 	t.Cleanup(func() { report.publish(t) })
 	t.Run("runs", func(t *testing.T) {
 		for _, p := range all {
 			t.Run(p.name(), func(t *testing.T) {
 				t.Parallel()
-				disturbed(t, p, chosen, report)
+				disturbed(t, p, chosen, func(one result) {
+					report.add(one)
+					if err := kept.add(one); err != nil {
+						t.Error(err)
+					}
+				})
 			})
 		}
 	})
+}
+
+// kept are the results that are kept, and those that were made before; none unless it is asked for.
+func (c choice) kept(t *testing.T) (*results, []result) {
+	t.Helper()
+	if !c.resume {
+		return nil, nil
+	}
+	id, err := codeID(c.reconciles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := envtest.RepositoryRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, earlier, err := openResults(filepath.Join(root, ".cache", "fault-results"), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := kept.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return kept, earlier
+}
+
+// missing are the runs that were not made before.
+func missing(all []plan, earlier []result) []plan {
+	made := map[string]bool{}
+	for _, one := range earlier {
+		made[one.Run] = true
+	}
+	return slices.DeleteFunc(all, func(p plan) bool { return made[p.name()] })
 }
 
 // undisturbed makes the references.
@@ -48,10 +95,10 @@ func undisturbed(t *testing.T, chosen choice) []*reference {
 		for i, s := range wanted {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
-				r := newRun(t, s, nil, "")
+				r := newRun(t, s, nil)
 				r.act()
 				found[i] = &reference{scenario: s, calls: r.wire.recorded(), end: r.steady()}
-				r.silent(chosen.reconciles)
+				r.silent(chosen.reconciles, func() { r.steady() })
 				for _, c := range found[i].calls {
 					t.Log(c)
 				}
@@ -62,22 +109,19 @@ func undisturbed(t *testing.T, chosen choice) []*reference {
 }
 
 // disturbed makes one run.
-func disturbed(t *testing.T, p plan, chosen choice, report *report) {
+func disturbed(t *testing.T, p plan, chosen choice, ended func(result)) {
 	t.Helper()
 	began := time.Now()
 	var r *run
-	replay := "FAULT_ONLY='" + p.name() + "' go test ./test/fault -count=1 -v"
 	t.Cleanup(func() {
-		report.add(result{
-			scenario: p.reference.scenario.name, disturbance: p.disturb.name, failed: t.Failed(),
-			missed: r != nil && !r.wire.wasMet(), took: time.Since(began),
-		}, replay)
-		if t.Failed() {
-			t.Log("once more: " + replay)
+		one := result{Run: p.name(), Failed: t.Failed(), Missed: r != nil && !r.wire.wasMet(), Took: time.Since(began)}
+		ended(one)
+		if one.Failed {
+			t.Log("once more: " + one.replay())
 		}
 	})
-	r = newRun(t, p.reference.scenario, p.disturb, p.at)
+	r = newRun(t, p.reference.scenario, p.disturb, p.calls()...)
 	r.act()
 	r.becomes(p.reference.end)
-	r.silent(chosen.reconciles)
+	r.silent(chosen.reconciles, func() { r.becomes(p.reference.end) })
 }

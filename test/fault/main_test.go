@@ -15,5 +15,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv("ENVTEST_WAIT") == "" {
 		envtest.WaitTimeout = 3 * time.Minute
 	}
-	os.Exit(world.Main(m))
+	os.Exit(world.Main(m, envtest.WithKeptNamespaces()))
 }

@@ -1,8 +1,8 @@
 package fault
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sei-operator/sei-operator/test/fault/internal/describe"
 )
 
 // picture is what a scenario has led to, without what differs from one run to the next.
@@ -81,8 +83,8 @@ func (r *run) picture() *picture {
 	r.T.Helper()
 	p := &picture{Objects: map[string][]string{}, Nodes: map[string]nodePicture{}, Tasks: map[string]int{}}
 	p.Made, p.Gone = r.census.counts()
-	names := newRenamed(r.NS)
-	for _, kind := range kinds {
+	names := newNames(r.NS)
+	for _, kind := range describe.Kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
 		list.SetKind(kind.Kind + "List")
@@ -93,10 +95,10 @@ func (r *run) picture() *picture {
 			if strings.HasPrefix(item.GetName(), "kube-") {
 				continue
 			}
-			name := kind.Kind + " " + names.name(&item)
-			p.Objects[name] = names.describe(&item)
+			name := kind.Kind + " " + names.Name(&item)
+			p.Objects[name] = names.Describe(&item)
 			if kind.Kind == "SeiNode" {
-				p.Nodes[item.GetName()] = r.nodePicture(item.GetName())
+				p.Nodes[item.GetName()] = r.nodePicture(item.GetName(), names)
 			}
 		}
 	}
@@ -114,7 +116,7 @@ func (r *run) picture() *picture {
 func (r *run) hasOrphans() bool {
 	r.T.Helper()
 	there, owners := map[types.UID]bool{}, map[types.UID]bool{}
-	for _, kind := range kinds {
+	for _, kind := range describe.Kinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind)
 		list.Kind += "List"
@@ -136,40 +138,15 @@ func (r *run) hasOrphans() bool {
 	return false
 }
 
-func (r *run) nodePicture(name string) nodePicture {
+func (r *run) nodePicture(name string, names *describe.Names) nodePicture {
 	key := r.Key(name)
 	home, process, disk := r.Sidecars.Home(key), r.Sidecars.Process(key), r.Sidecars.Disk(key)
+	overrides := maps.Clone(disk.Overrides)
+	for option, value := range overrides {
+		overrides[option] = names.WithoutNamespace(value)
+	}
 	return nodePicture{
 		Stage: string(home.Stage), Seid: string(process.State), Mode: disk.Mode, Open: r.Sidecars.Ready(key), StateSync: disk.StateSync,
-		Starts: len(r.Sidecars.Starts(key)), Overrides: disk.Overrides, RestartDue: process.RestartDue,
+		Starts: len(r.Sidecars.Starts(key)), Overrides: overrides, RestartDue: process.RestartDue,
 	}
-}
-
-// describe gives an object's fields, one per line, in a fixed order.
-func (n *renamed) describe(obj *unstructured.Unstructured) []string {
-	reduce(obj)
-	var lines []string
-	var walk func(path string, value any)
-	walk = func(path string, value any) {
-		switch v := value.(type) {
-		case map[string]any:
-			for _, key := range sorted(v) {
-				walk(path+"."+key, v[key])
-			}
-		case []any:
-			for i, item := range v {
-				walk(fmt.Sprintf("%s[%d]", path, i), item)
-			}
-		case string:
-			lines = append(lines, path+": "+n.rename(v))
-		default:
-			text, err := json.Marshal(v)
-			if err != nil {
-				text = []byte(err.Error())
-			}
-			lines = append(lines, path+": "+string(text))
-		}
-	}
-	walk("", obj.Object)
-	return lines
 }

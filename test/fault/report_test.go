@@ -18,19 +18,36 @@ import (
 
 // result is one run that was made.
 type result struct {
-	scenario, disturbance string
-	failed                bool
-	// missed: the call was not made this time. How often a sidecar is asked depends on how long it
+	// Run is its name, as FAULT_ONLY takes it.
+	Run    string `json:"run"`
+	Failed bool   `json:"failed,omitempty"`
+	// Missed: the call was not made this time. How often a sidecar is asked depends on how long it
 	// takes.
-	missed bool
-	took   time.Duration
+	Missed bool          `json:"missed,omitempty"`
+	Took   time.Duration `json:"took"`
+}
+
+// cell is the row of the table that the result counts in.
+func (r result) cell() string {
+	scenario, rest, _ := strings.Cut(r.Run, "/")
+	disturbance, _, _ := strings.Cut(rest, "/")
+	return scenario + "\t" + disturbance
+}
+
+// replay is the command that makes the run again.
+func (r result) replay() string {
+	return "FAULT_ONLY='" + r.Run + "' go test ./test/fault -count=1 -v"
 }
 
 // report collects results and tells how far it got.
 type report struct {
-	out   io.Writer
-	total int
-	began time.Time
+	out io.Writer
+	// total is how many are made now, left is how many there are beside, and earlier are those that were made before an
+	// interruption.
+	total   int
+	left    int
+	earlier []result
+	began   time.Time
 
 	mu       sync.Mutex
 	results  []result
@@ -38,14 +55,14 @@ type report struct {
 	told     time.Time
 }
 
-// add takes a result up; replay is the command that makes the run again.
-func (r *report) add(one result, replay string) {
+// add takes a result up.
+func (r *report) add(one result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.results = append(r.results, one)
-	if one.failed {
-		r.failures = append(r.failures, replay)
-		_, _ = fmt.Fprintf(r.out, "fault: failed; once more: %s\n", replay)
+	if one.Failed {
+		r.failures = append(r.failures, one.replay())
+		_, _ = fmt.Fprintf(r.out, "fault: failed; once more: %s\n", one.replay())
 	}
 	now := time.Now()
 	if now.Sub(r.told) < 10*time.Second {
@@ -55,7 +72,7 @@ func (r *report) add(one result, replay string) {
 	spent := now.Sub(r.began)
 	left := spent / time.Duration(len(r.results)) * time.Duration(r.total-len(r.results))
 	_, _ = fmt.Fprintf(r.out, "fault: %d of %d runs, %d failed, %s, about %s left\n",
-		len(r.results), r.total, len(r.failures), spent.Round(time.Second), left.Round(time.Second))
+		len(r.earlier)+len(r.results), len(r.earlier)+r.total, len(r.failures), spent.Round(time.Second), left.Round(time.Second))
 }
 
 // publish shows the table, and leaves it where the stage of make test finds it.
@@ -80,11 +97,11 @@ type row struct {
 
 func (w row) with(one result) row {
 	w.runs++
-	w.took += one.took
-	if one.failed {
+	w.took += one.Took
+	if one.Failed {
 		w.failed++
 	}
-	if one.missed {
+	if one.Missed {
 		w.missed++
 	}
 	return w
@@ -95,9 +112,8 @@ func (r *report) table() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rows, all := map[string]row{}, row{}
-	for _, one := range r.results {
-		key := one.scenario + "\t" + one.disturbance
-		rows[key], all = rows[key].with(one), all.with(one)
+	for _, one := range slices.Concat(r.earlier, r.results) {
+		rows[one.cell()], all = rows[one.cell()].with(one), all.with(one)
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -110,7 +126,14 @@ func (r *report) table() string {
 	}
 	show("all\t", all)
 	_ = w.Flush()
-	fmt.Fprintf(&b, "%s\n", time.Since(r.began).Round(time.Second))
+	fmt.Fprintf(&b, "%s", time.Since(r.began).Round(time.Second))
+	if len(r.earlier) > 0 {
+		fmt.Fprintf(&b, "; %d of the runs were made before", len(r.earlier))
+	}
+	if r.left > 0 {
+		fmt.Fprintf(&b, "; %d runs are left", r.left)
+	}
+	b.WriteString("\n")
 	for _, replay := range r.failures {
 		fmt.Fprintf(&b, "failed; once more: %s\n", replay)
 	}

@@ -56,14 +56,16 @@ func (r *run) editFleet(change func(*v1alpha1.SeiNodeDeployment)) {
 	world.Edit(r.World, "rpc", &v1alpha1.SeiNodeDeployment{}, change)
 }
 
-// settleFleet waits until all nodes of the fleet run its template and are settled themselves.
-func settleFleet(r *run) {
+func settleFleet(r *run) { r.settleFleet("rpc") }
+
+// settleFleet waits until all nodes of a fleet run its template and are settled themselves.
+func (r *run) settleFleet(name string) {
 	r.T.Helper()
-	f := envtest.WaitFor(r.T, r.Env, r.NS, "rpc", func(f *v1alpha1.SeiNodeDeployment) bool {
+	f := envtest.WaitFor(r.T, r.Env, r.NS, name, func(f *v1alpha1.SeiNodeDeployment) bool {
 		return f != nil && f.Status.ObservedGeneration == f.Generation && f.Status.Phase == v1alpha1.DeploymentReady && f.Status.Rollout == nil &&
 			f.Status.Replicas == f.Spec.Replicas && f.Status.ReadyReplicas == f.Spec.Replicas && f.Status.UpdatedReplicas == f.Spec.Replicas
 	})
 	for i := range f.Spec.Replicas {
-		r.AwaitNode(fmt.Sprintf("rpc-%d", i), func(n *v1alpha1.SeiNode) bool { return settled(n) && n.Spec.Image == f.Spec.Template.Spec.Image })
+		r.AwaitNode(fmt.Sprintf("%s-%d", name, i), func(n *v1alpha1.SeiNode) bool { return settled(n) && n.Spec.Image == f.Spec.Template.Spec.Image })
 	}
 }

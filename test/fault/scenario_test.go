@@ -29,7 +29,7 @@ type scenario struct {
 }
 
 // scenarios are all there are.
-var scenarios = slices.Concat(ofNodes, ofFleets, ofTasks)
+var scenarios = slices.Concat(ofNodes, ofModes, ofChains, ofFleets, ofCeremonies, ofTasks, ofOtherTasks())
 
 // ofNodes are the scenarios of a single node.
 var ofNodes = []*scenario{
@@ -46,6 +46,17 @@ var ofNodes = []*scenario{
 			r.EditNode("full", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 		},
 		settle:  func(r *run) { r.AwaitNode("full", settled) },
+		objects: []object{node("full")},
+	},
+	{
+		name:    "rollback",
+		arrange: bringUp,
+		act: func(r *run) {
+			r.EditNode("full", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
+			r.awaitStarts("full", 2)
+			r.EditNode("full", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:a" })
+		},
+		settle:  func(r *run) { r.awaitStarts("full", 3) },
 		objects: []object{node("full")},
 	},
 	{

@@ -19,15 +19,17 @@ type choice struct {
 	seed uint64
 	// only is one run to be made again, by its name.
 	only string
-	// scenarios are those that are run; empty for all.
-	scenarios []string
+	// scenarios and disturbances are those that are run; empty for all.
+	scenarios, disturbances []string
 	// reconciles is how many more follow the end.
 	reconciles int
+	// resume goes on where the same code was interrupted.
+	resume bool
 }
 
-// A selection for every day: every disturbance in every scenario, where it fits. hack/test.sh says
-// how long it takes.
-const fewRuns = 80
+// A selection for every day: each kind of crash in every scenario, and some of what else there is.
+// hack/test.sh says how long it takes.
+const fewRuns = 160
 
 func choose(t *testing.T) choice {
 	t.Helper()
@@ -40,10 +42,17 @@ func choose(t *testing.T) choice {
 	}
 	c := choice{
 		runs: number("FAULT_RUNS", fewRuns), seed: uint64(number("FAULT_SEED", 1)), only: os.Getenv("FAULT_ONLY"),
-		reconciles: number("FAULT_RECONCILES", 5),
+		reconciles: number("FAULT_RECONCILES", 5), resume: number("FAULT_RESUME", 0) != 0,
 	}
-	if names := os.Getenv("FAULT_SCENARIOS"); names != "" {
-		c.scenarios = strings.Split(names, ",")
+	for variable, into := range map[string]*[]string{"FAULT_SCENARIOS": &c.scenarios, "FAULT_DISTURBANCES": &c.disturbances} {
+		if names := os.Getenv(variable); names != "" {
+			*into = strings.Split(names, ",")
+		}
+	}
+	for _, name := range c.disturbances {
+		if disturbanceNamed(name) == nil {
+			t.Fatalf("there is no disturbance %q", name)
+		}
 	}
 	if c.only != "" {
 		name, _, _ := strings.Cut(c.only, "/")
@@ -73,8 +82,15 @@ func (c choice) chosen(t *testing.T) []*scenario {
 type plan struct {
 	reference *reference
 	disturb   *disturbance
-	at        string
+	// at is the call that is disturbed, or two of them with the word between.
+	at string
 }
+
+// then is between two calls of which the second is disturbed after the first.
+const then = ", then "
+
+// calls are the names of the calls that are disturbed.
+func (p plan) calls() []string { return strings.Split(p.at, then) }
 
 // name is what FAULT_ONLY takes.
 func (p plan) name() string {
@@ -100,8 +116,8 @@ func named(name string, of *reference) []plan {
 }
 
 // plans are all runs that the calls of some references ask for, those of one scenario and one
-// disturbance together.
-func plans(references []*reference) [][]plan {
+// disturbance together, and some pairs of crashes.
+func plans(references []*reference, random *rand.Rand) [][]plan {
 	var cells [][]plan
 	for _, ref := range references {
 		for _, d := range disturbances {
@@ -111,6 +127,9 @@ func plans(references []*reference) [][]plan {
 					cell = append(cell, plan{ref, d, c.String()})
 				}
 			}
+			if d.twice {
+				cell = pairs(cell, random)
+			}
 			if len(cell) > 0 {
 				cells = append(cells, cell)
 			}
@@ -119,14 +138,33 @@ func plans(references []*reference) [][]plan {
 	return cells
 }
 
+// morePairs is how many pairs of crashes there are for every call that can be the first of one.
+const morePairs = 2
+
+// pairs draws for every run some that are disturbed once more, at a later call.
+func pairs(single []plan, random *rand.Rand) []plan {
+	found := make([]plan, 0, morePairs*len(single))
+	for i := range len(single) - 1 {
+		for range morePairs {
+			second := single[i+1+random.IntN(len(single)-i-1)]
+			found = append(found, plan{single[i].reference, single[i].disturb, single[i].at + then + second.at})
+		}
+	}
+	slices.SortFunc(found, func(a, b plan) int { return cmp.Compare(a.at, b.at) })
+	return slices.Compact(found)
+}
+
 // selected takes runs from every cell in turn, so that a few runs have a bit of everything. The last
-// turn may not get to every cell, and which those are depends on the seed.
-func (c choice) selected(references []*reference) []plan {
+// turn may not get to every cell, and which those are depends on the seed. Runs that were made earlier
+// are left out.
+func (c choice) selected(references []*reference, earlier ...result) []plan {
 	if c.only != "" {
 		return named(c.only, references[0])
 	}
 	random := rand.New(rand.NewPCG(c.seed, 0))
-	cells := plans(references)
+	cells := slices.DeleteFunc(plans(references, random), func(cell []plan) bool {
+		return len(c.disturbances) > 0 && !slices.Contains(c.disturbances, cell[0].disturb.name)
+	})
 	random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
 	slices.SortStableFunc(cells, func(a, b []plan) int { return cmp.Compare(a[0].rank(), b[0].rank()) })
 	for _, cell := range cells {
@@ -141,6 +179,7 @@ func (c choice) selected(references []*reference) []plan {
 			}
 		}
 	}
+	found = missing(found, earlier)
 	if c.runs > 0 && len(found) > c.runs {
 		found = found[:c.runs]
 	}

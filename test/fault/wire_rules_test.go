@@ -1,12 +1,14 @@
 package fault
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,13 +54,19 @@ func TestDisturbances_DoWhatTheyAreNamedAfter(t *testing.T) {
 		dead    bool
 	}{
 		"crash-before":       {1, []bool{false, true, true}, true},
+		"stale-start-2":      {1, []bool{false, true, true}, true},
 		"crash-after":        {2, []bool{false, true, true}, true},
 		"sidecar-lost-reply": {3, []bool{false, true, false}, false},
 		"sidecar-twice":      {4, []bool{false, false, false}, false},
 		"sidecar-500":        {2, []bool{false, true, false}, false},
 		"sidecar-refused":    {2, []bool{false, true, false}, false},
+		"sidecar-slow":       {3, []bool{false, false, false}, false},
+		"sidecar-lost-store": {3, []bool{false, false, false}, false},
 	} {
 		w := newWire(disturbanceNamed(name), "submit-mark-ready full 2")
+		lost, behind := "", 0
+		w.rewind = func(changes int) { behind = changes }
+		w.loseStore = func(node string) error { lost = node; return nil }
 		l, client, arrived, url := sidecarBehind(t, w)
 		w.setOpen(true)
 		failed := make([]bool, 3)
@@ -67,6 +75,12 @@ func TestDisturbances_DoWhatTheyAreNamedAfter(t *testing.T) {
 		}
 		if arrived.Load() != want.arrived || !cmp.Equal(failed, want.failed) || l.isDead() != want.dead || !w.wasMet() {
 			t.Errorf("%s: %d arrived, failed %v, dead %t, met %t", name, arrived.Load(), failed, l.isDead(), w.wasMet())
+		}
+		if (behind == 2) != (name == "stale-start-2") {
+			t.Errorf("%s: the next process begins %d changes behind", name, behind)
+		}
+		if (lost == "ns/full") != w.disturb.forgets() {
+			t.Errorf("%s: the store of %q was lost", name, lost)
 		}
 	}
 }
@@ -85,11 +99,11 @@ func TestWire_BeforeItIsOpen_CountsNothing(t *testing.T) {
 }
 
 // Identities may differ from run to run; who is the same as whom may not.
-func TestRenamed_KeepsWhatIsEqualAndForgetsWhatItIs(t *testing.T) {
+func TestNames_KeepsWhatIsEqualAndForgetsWhatItIs(t *testing.T) {
 	describe := func(namespace string, texts ...string) (found []string) {
-		n := newRenamed(namespace)
+		n := newNames(namespace)
 		for _, text := range texts {
-			found = append(found, n.rename(text))
+			found = append(found, n.Rename(text))
 		}
 		return found
 	}
@@ -106,6 +120,7 @@ func TestSelected_TakesFromEveryCellInTurn(t *testing.T) {
 	ref := &reference{scenario: scenarios[0], calls: []call{
 		{toAPI: true, verb: "patch", object: "seinodes full", nth: 1, changes: true},
 		{toAPI: true, verb: "patch", object: "seinodes full", nth: 2, changes: true},
+		{toAPI: true, verb: "delete", object: "pods full-0", nth: 1, changes: true},
 		{verb: "submit-mark-ready", object: "full", nth: 1, changes: true},
 	}}
 	few := choice{runs: len(disturbances), seed: 7}
@@ -118,13 +133,88 @@ func TestSelected_TakesFromEveryCellInTurn(t *testing.T) {
 			t.Errorf("%s: %d runs", d.name, seen[d.name])
 		}
 	}
-	names := func(c choice) (all []string) {
+	names := func(c choice) (all, twice []string) {
 		for _, p := range c.selected([]*reference{ref}) {
-			all = append(all, p.name())
+			if p.disturb.twice {
+				twice = append(twice, p.name())
+			} else {
+				all = append(all, p.name())
+			}
 		}
-		return all
+		return all, twice
 	}
-	if all := names(choice{seed: 7}); len(all) != 3*2+2*6+1*4 || !cmp.Equal(all, names(choice{seed: 7})) {
-		t.Errorf("%q", all)
+	all, twice := names(choice{seed: 7})
+	again, twiceAgain := names(choice{seed: 7})
+	ofAll, ofWrites, ofSidecars, ofDestructive := 5*4, 7*3, 6*1, 3*3
+	if len(all) != ofAll+ofWrites+ofSidecars+ofDestructive+1 || !cmp.Equal(all, again) {
+		t.Errorf("%d: %q", len(all), all)
+	}
+	// Each of the first three calls has a later one, and is drawn twice.
+	if len(twice) < 3 || len(twice) > 5 || !cmp.Equal(twice, twiceAgain) || !strings.Contains(twice[0], then) {
+		t.Errorf("%q", twice)
+	}
+}
+
+// The second call of a pair is disturbed only after the first.
+func TestWire_TwoCalls_OneAfterTheOther(t *testing.T) {
+	w := newWire(disturbanceNamed("sidecar-500"), "submit-mark-ready full 2", "submit-mark-ready full 3")
+	_, client, _, url := sidecarBehind(t, w)
+	w.setOpen(true)
+	failed := make([]bool, 4)
+	for i := range failed {
+		failed[i] = submit(t, client, url) != nil
+	}
+	if !cmp.Equal(failed, []bool{false, true, true, false}) || !w.wasMet() {
+		t.Errorf("failed %v, met %t", failed, w.wasMet())
+	}
+}
+
+// A version some changes behind is the one before them, and the first there is when there were fewer.
+func TestCensus_Behind_CountsChangesOfAllKinds(t *testing.T) {
+	c := &census{}
+	for _, version := range []string{"10", "10", "30", "20"} { // lists of two kinds, and two changes
+		c.at(version)
+	}
+	for changes, want := range map[int]string{0: "30", 1: "20", 2: "10", 3: "10"} {
+		if got := c.behind(changes); got != want {
+			t.Errorf("%d changes behind is version %s, want %s", changes, got, want)
+		}
+	}
+}
+
+// A call that nobody answered in time is noticed, and one that is refused is not taken for it.
+func TestWire_UnansweredCalls_AreCounted(t *testing.T) {
+	for err, want := range map[error]int{context.DeadlineExceeded: 1, syscall.ECONNREFUSED: 0} {
+		w := newWire(nil)
+		w.setOpen(true)
+		failing := roundTripper(func(*http.Request) (*http.Response, error) { return nil, err })
+		client := &http.Client{Transport: newLife(w, func() {}).toSidecars(failing)}
+		if submit(t, client, "http://sidecar") == nil || w.countUnanswered() != want {
+			t.Errorf("%v: %d unanswered", err, w.countUnanswered())
+		}
+	}
+}
+
+// A plan that opens the gate of a sidecar without a store may be the last one. Anything else that
+// differs is a difference, and so is such a plan where no store was lost.
+func TestExcuse_AGateThatWasOpenedAgain_OnlyAfterALostStore(t *testing.T) {
+	of := func(plan, phase string) *picture {
+		return &picture{Objects: map[string][]string{"SeiNode full": {".status.lastPlan.reason: " + plan, ".status.phase: " + phase}}, Tasks: map[string]int{}}
+	}
+	for _, c := range []struct {
+		disturbance, plan, phase string
+		same                     bool
+	}{
+		{"sidecar-lost-store", "SidecarNotReady", "Running", true},
+		{"sidecar-lost-store", "RestartDue", "Running", true},
+		{"sidecar-lost-store", "ImageChanged", "Running", false},
+		{"sidecar-lost-store", "SidecarNotReady", "Failed", false},
+		{"sidecar-500", "SidecarNotReady", "Running", false},
+	} {
+		undisturbed, is := of("ConfigChanged", "Running"), of(c.plan, c.phase)
+		is.excuse(undisturbed, disturbanceNamed(c.disturbance))
+		if same := cmp.Equal(undisturbed, is); same != c.same {
+			t.Errorf("%+v: same %t", c, same)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,10 @@ type wire struct {
 	describer *envtest.Recorder
 	// watches fill the operators' caches.
 	watches *envtest.Watches
+	// loseStore has the sidecar of a node lose its store.
+	loseStore func(node string) error
+	// rewind has the next process begin so many changes behind.
+	rewind func(changes int)
 
 	mu     sync.Mutex
 	typeOf map[string]string
@@ -25,14 +30,16 @@ type wire struct {
 	open  bool
 	seen  map[string]int
 	calls []call
+	// unanswered counts the undisturbed calls that took longer than their caller waited.
+	unanswered int
 
-	at      string
+	// at are the names of the calls that are disturbed and were not made yet, one after the other.
+	at      []string
 	disturb *disturbance
-	met     bool
 }
 
-// newWire disturbs the call of a name; a nil disturbance disturbs none.
-func newWire(d *disturbance, at string) *wire {
+// newWire disturbs the calls of some names, each after the one before; a nil disturbance disturbs none.
+func newWire(d *disturbance, at ...string) *wire {
 	return &wire{describer: envtest.NewRecorder(), typeOf: map[string]string{}, seen: map[string]int{}, at: at, disturb: d}
 }
 
@@ -42,11 +49,11 @@ func (w *wire) setOpen(open bool) {
 	w.open = open
 }
 
-// wasMet reports whether the call that is meant was made.
+// wasMet reports whether all calls that are meant were made.
 func (w *wire) wasMet() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.met
+	return len(w.at) == 0
 }
 
 // recorded are the calls so far.
@@ -66,11 +73,23 @@ func (w *wire) note(c call) *disturbance {
 	w.seen[c.kind()]++
 	c.nth = w.seen[c.kind()]
 	w.calls = append(w.calls, c)
-	if w.disturb == nil || w.met || c.String() != w.at {
+	if w.disturb == nil || len(w.at) == 0 || c.String() != w.at[0] {
 		return nil
 	}
-	w.met = true
+	w.at = w.at[1:]
 	return w.disturb
+}
+
+func (w *wire) noteUnanswered() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unanswered++
+}
+
+func (w *wire) countUnanswered() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.unanswered
 }
 
 func (w *wire) nameSidecarCall(req *http.Request) (call, error) {
@@ -141,6 +160,9 @@ func (l *life) pass(c call, counts bool, req *http.Request, next http.RoundTripp
 		}
 	}
 	resp, err := next.RoundTrip(req)
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.wire.noteUnanswered()
+	}
 	if l.isDead() {
 		if resp != nil {
 			_ = resp.Body.Close()
