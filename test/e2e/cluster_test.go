@@ -48,6 +48,8 @@ type cluster struct {
 	// undisturbed is held by a scenario that takes something from all others, the operator or the Kubernetes node, and
 	// by one that must not be taken anything from.
 	undisturbed sync.Mutex
+	// evidence is what is looked through for secrets at the end.
+	evidence *evidence
 }
 
 // startCluster builds what is missing, starts a cluster and installs the operator.
@@ -77,6 +79,7 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	if err := c.connect(); err != nil {
 		return c, err
 	}
+	c.evidence = startEvidence(c)
 	if err := c.startStore(ctx); err != nil {
 		return c, err
 	}
@@ -100,7 +103,12 @@ func startCluster(ctx context.Context) (*cluster, error) {
 
 // install applies the operator and waits until it works.
 func (c *cluster) install(ctx context.Context) error {
-	manifests, err := c.kubectl(ctx, nil, "kustomize", filepath.Join(c.root, "config", "demo", "operator"))
+	return c.installFrom(ctx, filepath.Join(c.root, "config", "demo", "operator"))
+}
+
+// installFrom applies the operator of a folder of manifests.
+func (c *cluster) installFrom(ctx context.Context, folder string) error {
+	manifests, err := c.kubectl(ctx, nil, "kustomize", folder)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,16 @@ func (s *scenario) govTx() v1alpha1.GovTx {
 // planUpgrade takes an upgrade from its proposal to the chain's plan, with tasks alone, and returns the proposal's number.
 func (s *scenario) planUpgrade(plan upgrade.Plan) int64 {
 	s.t.Helper()
-	name := "propose-" + plan.Name
+	proposed := s.proposePlan(plan)
+	s.voteFor(proposed.ProposalID)
+	s.awaitPlan(&plan)
+	return proposed.ProposalID
+}
+
+// proposePlan has the first validator propose an upgrade.
+func (s *scenario) proposePlan(plan upgrade.Plan) *v1alpha1.ProposalOutputs {
+	s.t.Helper()
+	name := fmt.Sprintf("propose-%s-at-%d", plan.Name, plan.Height)
 	s.runTask(name, "v-0", func(spec *v1alpha1.SeiNodeTaskSpec) {
 		spec.Kind = v1alpha1.TaskKindGovSoftwareUpgrade
 		spec.GovSoftwareUpgrade = &v1alpha1.GovSoftwareUpgrade{
@@ -30,10 +39,7 @@ func (s *scenario) planUpgrade(plan upgrade.Plan) int64 {
 	if proposed == nil || proposed.GovSoftwareUpgrade == nil || proposed.GovSoftwareUpgrade.TxHash == "" {
 		s.t.Fatalf("outputs of the proposal: %+v", proposed)
 	}
-	proposal := proposed.GovSoftwareUpgrade.ProposalID
-	s.voteFor(proposal)
-	s.awaitPlan(&plan)
-	return proposal
+	return proposed.GovSoftwareUpgrade
 }
 
 // voteFor has every validator vote for a proposal.

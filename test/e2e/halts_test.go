@@ -33,12 +33,23 @@ func (s *scenario) everyNode() []string {
 	return names
 }
 
-// planNext plans an upgrade for some blocks after the end of the vote.
+// planNext plans an upgrade for some blocks after the end of the vote. A transaction may wait for a minute until it is in
+// a block, above all after a halt: a proposal that comes too late for its height is left alone, and made again.
 func (s *scenario) planNext(name, info string, blocks int64) upgrade.Plan {
 	s.t.Helper()
-	plan := upgrade.Plan{Name: name, Info: info, Height: s.height("v-0") + votingBlocks + blocks}
-	s.planUpgrade(plan)
-	return plan
+	for range 3 {
+		plan := upgrade.Plan{Name: name, Info: info, Height: s.height("v-0") + votingBlocks + blocks}
+		proposed := s.proposePlan(plan)
+		if proposed.Height+votingBlocks > plan.Height {
+			s.t.Logf("proposed at height %d, too late for an upgrade at %d", proposed.Height, plan.Height)
+			continue
+		}
+		s.voteFor(proposed.ProposalID)
+		s.awaitPlan(&plan)
+		return plan
+	}
+	s.t.Fatalf("upgrade %s was proposed too late three times", name)
+	return upgrade.Plan{}
 }
 
 // nameUpgrades gives validators and full node the images of the first upgrades.
@@ -48,26 +59,60 @@ func (s *scenario) nameUpgrades(count int) {
 	s.edit("full", func(node *v1alpha1.SeiNode) { node.Spec.Upgrades = upgradeEntries(count) })
 }
 
-// awaitHalt waits until seid of one of the nodes has ended, and returns when that was seen. Not all end at once: one that
-// has not seen the last votes of the others goes on without them until they are back.
-func (s *scenario) awaitHalt(names ...string) time.Time {
+// haltWatch knows when the first of some nodes has halted.
+type haltWatch struct {
+	s     *scenario
+	ended chan time.Time
+}
+
+// watchHalt looks at the processes of nodes from now on, so that a chain that halts before anybody waits for it is seen.
+// The first one to end counts: not all end at once, because one that has not seen the last votes of the others goes on
+// without them until they are back. A node that does not run has halted already. Nodes that are new may be restarted
+// once, for their peers: do not watch those before they have settled.
+func (s *scenario) watchHalt(names ...string) haltWatch {
 	s.t.Helper()
-	running := map[int]*corev1.Pod{}
+	w := haltWatch{s, make(chan time.Time, 1)}
+	var running []int
 	for _, name := range names {
-		pod := s.pod(name)
-		for _, pid := range processes(pod, seidStart) {
-			running[pid] = pod
+		pids := processes(s.pod(name), seidStart)
+		if len(pids) == 0 {
+			w.ended <- time.Now()
+			return w
 		}
+		running = append(running, pids...)
 	}
-	await(s.t, inSyncTimeout, "a node to halt", func(context.Context) (bool, string, error) {
-		for pid, pod := range running {
-			if !slices.Contains(processes(pod, seidStart), pid) {
-				return true, "", nil
+	go w.watch(s.t.Context(), running)
+	return w
+}
+
+func (w haltWatch) watch(ctx context.Context, running []int) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if slices.ContainsFunc(running, func(pid int) bool { return !isRunning(pid, seidStart) }) {
+				w.ended <- time.Now()
+				return
 			}
 		}
-		return false, fmt.Sprintf("%d processes run", len(running)), nil
+	}
+}
+
+// await waits until a node has halted, and returns when that was seen.
+func (w haltWatch) await() (halted time.Time) {
+	w.s.t.Helper()
+	await(w.s.t, inSyncTimeout, "a node to halt", func(context.Context) (bool, string, error) {
+		select {
+		case halted = <-w.ended:
+			return true, "", nil
+		default:
+			return false, "all run", nil
+		}
 	})
-	return time.Now()
+	return halted
 }
 
 // awaitSomeHalted waits until the operator knows that a node has stopped for an upgrade.

@@ -50,7 +50,7 @@ func TestNode_PodNameTakenBySomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	s.awaitRunning("v-0")
 
 	s.create(s.fullNode("v"))
-	s.awaitWaiting("v", "pod v-0 was made by somebody else: delete it, or give the node another name")
+	s.awaitWaiting("v", "pod v-0 was not created by the operator: delete it, or rename the node")
 	if again := s.pod("v"); again.UID != theirs.UID || again.DeletionTimestamp != nil || len(again.OwnerReferences) > 0 || restarts(again, "theirs") != 0 {
 		t.Errorf("their pod was touched: %+v", again.ObjectMeta)
 	}

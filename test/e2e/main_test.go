@@ -44,6 +44,9 @@ func run(m *testing.M) int {
 	fmt.Printf("the cluster with the operator is ready after %s\n", setup.Round(time.Second))
 	theCluster = c
 	code := m.Run()
+	if !c.wantNoLeaks() {
+		code = 1
+	}
 	theReport.publish(c.root, setup, time.Since(began))
 	return code
 }

@@ -3,12 +3,15 @@ package e2e
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,12 +22,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/test/monitoring/chart"
 	"github.com/sei-operator/sei-operator/test/monitoring/dashboards"
 	"github.com/sei-operator/sei-operator/test/monitoring/prometheus"
 )
 
-// A real Prometheus scrapes the operator as the shipped account, with the shipped rules. What happens to nodes
+// A real Prometheus scrapes the operator as the shipped account, and the nodes, with the shipped rules. What happens to nodes
 // shows in its answers, and afterwards every panel of the dashboards has something to show.
 func TestMonitoring_LiveOperator_TellsWhatHappens(t *testing.T) {
 	s := join(t, "monitoring")
@@ -43,6 +47,10 @@ func TestMonitoring_LiveOperator_TellsWhatHappens(t *testing.T) {
 	// The fleet rests while another node loses its pod.
 	m.noticesALostGate("solo")
 	m.noticesARollout("rpc")
+	m.scrapeNodes(3)
+	m.noticesANodeWithoutPeers("lonely")
+	m.noticesAMissingSnapshot("archivist")
+	m.noticesADivergedNode("astray")
 	m.checkPanels(map[string]string{"fleets.json": "rpc", "node.json": "solo"})
 }
 
@@ -53,16 +61,19 @@ type monitor struct {
 	began time.Time
 	// target is where the metrics are, and token that of the account that may read them.
 	target, token string
-	rules         []alertRule
+	// folder is that of the configuration.
+	folder string
+	rules  []alertRule
 }
 
+// alertRule is an alert; cause tells those of one name apart.
 type alertRule struct {
-	Alert string `json:"alert"`
-	Expr  string `json:"expr"`
+	Alert, Expr, cause string
 }
 
-// scrapeEverySecond is the job of config/monitoring/service-monitor.yaml, but for the interval and for discovery, which
-// Debian's Prometheus does without: the Service leads to the operator wherever it runs.
+// scrapeEverySecond is the job of config/monitoring/service-monitor.yaml and those of pod-monitor.yaml, but for the
+// interval and for discovery, which Debian's Prometheus does without: the Service leads to the operator wherever it runs,
+// and the pods of nodes are written to files.
 const scrapeEverySecond = `
 global: {scrape_interval: 1s, evaluation_interval: 1s}
 rule_files: [rules.yaml]
@@ -73,6 +84,11 @@ scrape_configs:
   tls_config: {insecure_skip_verify: true}
   authorization: {credentials_file: token}
   static_configs: [{targets: [%q]}]
+- job_name: sei-sidecar
+  metrics_path: /v0/metrics
+  file_sd_configs: [{files: [sidecars.json], refresh_interval: 1s}]
+- job_name: seid
+  file_sd_configs: [{files: [seids.json], refresh_interval: 1s}]
 `
 
 // startMonitor starts it with the account, the rules and the way of scraping that are shipped.
@@ -82,9 +98,9 @@ func (s *scenario) startMonitor(bin string) *monitor {
 	if err := s.Get(s.t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "sei-operator-metrics"}, service); err != nil {
 		s.t.Fatal(err)
 	}
-	m := &monitor{scenario: s, began: time.Now(), token: s.scraperToken(), target: service.Spec.ClusterIP + ":8443"}
-	rules := m.shippedRules()
 	folder := s.t.TempDir()
+	m := &monitor{scenario: s, began: time.Now(), token: s.scraperToken(), target: service.Spec.ClusterIP + ":8443", folder: folder}
+	rules := m.shippedRules()
 	for name, content := range map[string]string{
 		"prometheus.yaml": fmt.Sprintf(scrapeEverySecond, m.target),
 		"token":           m.token,
@@ -133,40 +149,98 @@ func (s *scenario) scraperToken() string {
 // shippedRules are the rules of config/monitoring as Prometheus itself takes them.
 func (m *monitor) shippedRules() string {
 	m.t.Helper()
-	content, err := os.ReadFile(filepath.Join(m.root, "config", "monitoring", "rules.yaml"))
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	var object struct {
-		Spec map[string]any `json:"spec"`
-	}
-	if err := yaml.Unmarshal(content, &object); err != nil {
-		m.t.Fatal(err)
-	}
-	rules, err := yaml.Marshal(object.Spec)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	var parsed struct {
+	var all struct {
 		Groups []struct {
-			Rules []alertRule `json:"rules"`
+			Name  string           `json:"name"`
+			Rules []map[string]any `json:"rules"`
 		} `json:"groups"`
 	}
-	if err := yaml.Unmarshal(rules, &parsed); err != nil {
-		m.t.Fatal(err)
+	for _, file := range []string{"rules.yaml", "chain-rules.yaml"} {
+		content, err := os.ReadFile(filepath.Join(m.root, "config", "monitoring", file))
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		object := struct {
+			Spec any `json:"spec"`
+		}{Spec: &all}
+		groups := all.Groups
+		all.Groups = nil
+		if err := yaml.Unmarshal(content, &object); err != nil {
+			m.t.Fatal(err)
+		}
+		all.Groups = append(groups, all.Groups...)
 	}
-	for _, g := range parsed.Groups {
-		m.rules = append(m.rules, g.Rules...)
+	for _, g := range all.Groups {
+		for _, r := range g.Rules {
+			if name, ok := r["alert"].(string); ok {
+				labels, _ := r["labels"].(map[string]any)
+				cause, _ := labels["cause"].(string)
+				m.rules = append(m.rules, alertRule{Alert: name, Expr: fmt.Sprint(r["expr"]), cause: cause})
+			}
+		}
+	}
+	rules, err := yaml.Marshal(all)
+	if err != nil {
+		m.t.Fatal(err)
 	}
 	return string(rules)
 }
 
-// alert is the expression of an alert, without its patience.
-func (m *monitor) alert(name string) string {
+// scrapeNodes has the pods of all nodes of the namespace scraped, with the labels that the PodMonitor gives them, and
+// waits until that many have told their height and the size of their mempool.
+func (m *monitor) scrapeNodes(want int) {
 	m.t.Helper()
-	i := slices.IndexFunc(m.rules, func(r alertRule) bool { return r.Alert == name })
+	m.scrape(m.namespace)
+	for _, metric := range []string{"sei_node_height", seid.MetricMempool} {
+		m.awaitValue(metric+" of all nodes", fmt.Sprintf(`count(%s{namespace=%q})`, metric, m.namespace), func(v float64) bool { return int(v) >= want })
+	}
+}
+
+// scrape has the pods of all nodes of some namespaces scraped.
+func (m *monitor) scrape(namespaces ...string) {
+	m.t.Helper()
+	pods := &corev1.PodList{}
+	for _, namespace := range namespaces {
+		found := &corev1.PodList{}
+		if err := m.List(m.t.Context(), found, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelNode}); err != nil {
+			m.t.Fatal(err)
+		}
+		pods.Items = append(pods.Items, found.Items...)
+	}
+	for file, port := range map[string]int32{"sidecars.json": seid.PortSidecar, "seids.json": seid.PortMetrics} {
+		type target struct {
+			Targets []string          `json:"targets"`
+			Labels  map[string]string `json:"labels"`
+		}
+		all := make([]target, 0, len(pods.Items))
+		for _, p := range pods.Items {
+			all = append(all, target{
+				Targets: []string{net.JoinHostPort(p.Status.PodIP, strconv.Itoa(int(port)))},
+				Labels: map[string]string{
+					"namespace": p.Namespace, "name": p.Labels[v1alpha1.LabelNode], "chain": p.Labels[v1alpha1.LabelChain],
+					"role": p.Labels[v1alpha1.LabelRole], "fleet": p.Labels[v1alpha1.LabelDeployment],
+				},
+			})
+		}
+		content, err := json.Marshal(all)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(m.folder, file), content, 0o600); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+// alert is the expression of an alert, without its patience.
+func (m *monitor) alert(name string) string { return m.alertFor(name, "") }
+
+// alertFor is the expression of the alert of a name that is for one of several causes; empty for the first.
+func (m *monitor) alertFor(name, cause string) string {
+	m.t.Helper()
+	i := slices.IndexFunc(m.rules, func(r alertRule) bool { return r.Alert == name && (cause == "" || r.cause == cause) })
 	if i < 0 {
-		m.t.Fatalf("config/monitoring has no alert %s", name)
+		m.t.Fatalf("config/monitoring has no alert %s %s", name, cause)
 	}
 	return strings.TrimSpace(m.rules[i].Expr)
 }
@@ -330,14 +404,18 @@ func (m *monitor) checkPanels(names map[string]string) {
 				queries++
 				lines = append(lines, m.askPanel(d, p, q, expr, until)...)
 			}
-			if len(p.Targets) > 0 {
-				pictures = append(pictures, chart.Panel{Title: p.Title, Unit: p.FieldConfig.Defaults.Unit, Stat: p.Type == "stat", Lines: lines})
-			}
+			pictures = append(pictures, chart.Panel{
+				Kind: panelKinds[p.Type], Title: p.Title, Unit: p.FieldConfig.Defaults.Unit, Lines: lines,
+				X: p.GridPos.X, Y: p.GridPos.Y, W: p.GridPos.W, H: p.GridPos.H,
+			})
 		}
 		m.draw(d, until, pictures)
 	}
 	m.t.Logf("%d queries of %d dashboards have answers", queries, len(all))
 }
+
+// panelKinds are how Grafana's panels are drawn.
+var panelKinds = map[string]chart.Kind{"row": chart.Row, "stat": chart.Figures, "state-timeline": chart.States, "timeseries": chart.Lines}
 
 // askPanel asks one query for now and for the time of the test, in which it must have shown something: what counts since
 // the operator started is gone for now if another scenario has just restarted it.

@@ -40,16 +40,19 @@ func processes(pod *corev1.Pod, command []string) []int {
 		if err != nil || !strings.Contains(string(group), string(pod.UID)) {
 			continue // it has ended meanwhile, or is somebody else's
 		}
-		line, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		words := strings.Split(string(line), "\x00")
-		if err != nil || len(words) < len(command) || !slices.Equal(words[:len(command)], command) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && isRunning(pid, command) {
 			found = append(found, pid)
 		}
 	}
 	return found
+}
+
+// isRunning reports whether a process has a command line that begins so. One that has ended and whose parent has not
+// looked yet has none.
+func isRunning(pid int, command []string) bool {
+	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	words := strings.Split(string(line), "\x00")
+	return err == nil && len(words) >= len(command) && slices.Equal(words[:len(command)], command)
 }
 
 // hasEnded reports whether a container of the pod has ended by itself, started again or not.

@@ -49,6 +49,11 @@ func (r *report) figuref(t *testing.T, name, format string, args ...any) {
 	t.Helper()
 	value := fmt.Sprintf(format, args...)
 	t.Logf("%s: %s", name, value)
+	r.note(name, value)
+}
+
+// note keeps a figure that no scenario has measured.
+func (r *report) note(name, value string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.figures = append(r.figures, row{name: name, value: value})

@@ -94,6 +94,7 @@ func (s *scenario) end() {
 	if s.t.Failed() {
 		s.t.Logf("status, events and logs are in %s", s.collect(s.t.Name(), s.namespace, operatorNamespace))
 	}
+	s.evidence.keep(s.namespace)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
 	if err := s.Delete(context.WithoutCancel(s.t.Context()), namespace); err != nil {
 		s.t.Errorf("deleting the namespace: %v", err)

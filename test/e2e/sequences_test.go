@@ -15,7 +15,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-// Events that are harmless alone must be so in a row (docs/soundness.md, N2 to N5). A node that is in sync before stays,
+// Events that are harmless alone must be so in a row (docs/contributing/soundness.md, N2 to N5). A node that is in sync before stays,
 // or is back, in sync on its last good configuration, and ends Ready once the spec can be had.
 func TestNode_SequencesOfEvents_EndInSync(t *testing.T) {
 	s := join(t, "sequences")

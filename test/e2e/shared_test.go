@@ -11,6 +11,10 @@ var shared struct {
 	scenario *scenario
 }
 
+// followers are peers beside the validator. seid with a single peer never leaves block sync, where it uses up a core
+// once it has all blocks: with some such nodes at once there is little left for whatever is tested.
+var followers = []string{"follower-a", "follower-b"}
+
 // sharedChain brings the chain up for the first who asks. Its blocks are what proves that a node keeps up.
 func sharedChain(t *testing.T) *scenario {
 	t.Helper()
@@ -25,6 +29,12 @@ func sharedChain(t *testing.T) *scenario {
 	s.create(s.validator("validator"))
 	s.awaitInSync("validator")
 	s.awaitHeight("validator", 1)
+	for _, name := range followers {
+		s.create(s.fullNode(name))
+	}
+	for _, name := range followers {
+		s.awaitInSync(name)
+	}
 	shared.scenario = s
 	return s
 }

@@ -87,6 +87,32 @@ func (s *scenario) auditSize() int64 {
 // operatorWrites are the operator's writes to the scenario's namespace since the audit log had a size.
 func (s *scenario) operatorWrites(from int64) []string {
 	s.t.Helper()
+	var found []string
+	requests := s.operatorRequests(from)
+	for _, request := range requests {
+		ref := request.ObjectRef
+		if ref.Namespace == s.namespace && !slices.Contains([]string{"get", "list", "watch"}, request.Verb) {
+			found = append(found, fmt.Sprintf("%s %s/%s %s", request.Verb, ref.Resource, ref.Subresource, ref.Name))
+		}
+	}
+	if len(requests) == 0 {
+		s.t.Error("the audit log has nothing of the operator, not even its lease: it proves nothing")
+	}
+	return found
+}
+
+// auditedRequest is a line of the audit log.
+type auditedRequest struct {
+	Verb           string
+	User           struct{ Username string }
+	ObjectRef      struct{ Namespace, Resource, Subresource, Name string }
+	ResponseStatus struct{ Code int }
+	Received       time.Time `json:"requestReceivedTimestamp"`
+}
+
+// operatorRequests are all requests of the operator since the audit log had a size.
+func (s *scenario) operatorRequests(from int64) []auditedRequest {
+	s.t.Helper()
 	file, err := os.Open(s.auditLog())
 	if err != nil {
 		s.t.Fatal(err)
@@ -95,30 +121,17 @@ func (s *scenario) operatorWrites(from int64) []string {
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
 		s.t.Fatal(err)
 	}
-	var found []string
+	var found []auditedRequest
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 16<<20)
-	seen := 0
 	for lines.Scan() {
-		var event struct {
-			Verb      string
-			User      struct{ Username string }
-			ObjectRef struct{ Namespace, Resource, Subresource, Name string }
-		}
-		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+		var request auditedRequest
+		if err := json.Unmarshal(lines.Bytes(), &request); err != nil {
 			continue // the last line may be half written
 		}
-		if event.User.Username != operatorAccount {
-			continue
+		if request.User.Username == operatorAccount {
+			found = append(found, request)
 		}
-		seen++
-		ref := event.ObjectRef
-		if ref.Namespace == s.namespace && !slices.Contains([]string{"get", "list", "watch"}, event.Verb) {
-			found = append(found, fmt.Sprintf("%s %s/%s %s", event.Verb, ref.Resource, ref.Subresource, ref.Name))
-		}
-	}
-	if seen == 0 {
-		s.t.Error("the audit log has nothing of the operator, not even its lease: it proves nothing")
 	}
 	return found
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -76,4 +77,18 @@ func (s store) keys(bucket, prefix string) ([]string, error) {
 		keys = append(keys, object.Key)
 	}
 	return keys, nil
+}
+
+// read is the content of an object.
+func (s store) read(bucket, key string) ([]byte, error) {
+	object, err := s.GetObject(bucket, key, nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", key, err)
+	}
+	defer func() { _ = object.Contents.Close() }()
+	content, err := io.ReadAll(object.Contents)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", key, err)
+	}
+	return content, nil
 }

@@ -40,7 +40,7 @@ func (s *scenario) submitEdited(name, node string) (taken bool, how string) {
 			return true, "", nil
 		}
 		if task.Status.Plan == nil {
-			return false, "the task has not begun", nil
+			return false, "the task has not started", nil
 		}
 		id := task.Status.Plan.Tasks[0].ID
 		deleted, err := s.callSidecar(node, http.MethodDelete, "/v0/tasks/"+id, nil)
@@ -99,8 +99,14 @@ func (s *scenario) callSidecar(node, method, path string, body any) (int, error)
 	return s.callSidecarAs(s.sidecarToken(s.sidecarAudience(node)), node, method, path, body)
 }
 
-// callSidecarAs makes a request to a node's sidecar with a token; none when it is empty.
+// callSidecarAs makes a request to a node's sidecar over TLS with a token; none when it is empty.
 func (s *scenario) callSidecarAs(token, node, method, path string, body any) (int, error) {
+	s.t.Helper()
+	return s.callSidecarBy("https", token, node, method, path, body)
+}
+
+// callSidecarBy makes a request to a node's sidecar by https or http.
+func (s *scenario) callSidecarBy(scheme, token, node, method, path string, body any) (int, error) {
 	s.t.Helper()
 	pod := s.pod(node)
 	address := net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(api.DefaultPort))
@@ -108,9 +114,9 @@ func (s *scenario) callSidecarAs(token, node, method, path string, body any) (in
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("http://%s%s", address, path), bytes.NewReader(data))
+	request, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("%s://%s%s", scheme, address, path), bytes.NewReader(data))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -119,9 +125,10 @@ func (s *scenario) callSidecarAs(token, node, method, path string, body any) (in
 	}
 	request.Header.Set(api.HeaderNode, s.namespace+"/"+node)
 	request.Header.Set(api.HeaderPodUID, string(pod.UID))
-	web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		return dialInPod(pod, address)
-	}}}
+	web := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: s.sidecarTLS(node),
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return dialInPod(pod, address) },
+	}}
 	response, err := web.Do(request)
 	if err != nil {
 		return 0, err
@@ -177,7 +184,7 @@ func dialInPod(pod *corev1.Pod, address string) (net.Conn, error) {
 			done <- result{nil, fmt.Errorf("entering the network of %s: %w", pod.Name, err)}
 			return
 		}
-		conn, err := (&net.Dialer{Timeout: 2 * time.Second}).DialContext(context.Background(), "tcp4", address)
+		conn, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(context.Background(), "tcp4", address)
 		done <- result{conn, err}
 	}()
 	r := <-done

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -13,12 +14,14 @@ import (
 )
 
 const (
-	// upgradesEnv with the value all runs every step of the upgrades. They take ten minutes and keep both cores busy, so
+	// upgradesEnv with the value all runs every step of the upgrades. They take a quarter of an hour and keep both cores busy, so
 	// that the test stage of every change runs the first one only.
 	upgradesEnv = "E2E_UPGRADES"
 	// votingBlocks are more than the chain makes from a proposal to its end: it votes for 15 seconds, and a block takes one
 	// at least.
 	votingBlocks = 20
+	// noticedBlocks are so many that all nodes have seen a plan and pulled its image: they look twice a minute.
+	noticedBlocks = 45
 	// cancelledUpgrade is planned and then cancelled.
 	cancelledUpgrade = "v8.0.0"
 )
@@ -45,6 +48,7 @@ func TestUpgrades_OfALiveChain_NeedNobodyAtTheHalt(t *testing.T) {
 		{"the operator is killed at the halt", (*scenario).upgradeWithoutOperator},
 		{"a validator is away at the halt", (*scenario).upgradeWithoutValidator},
 		{"the image is named after the halt", (*scenario).upgradeWithoutEntry},
+		{"the image is in a registry alone", (*scenario).upgradeFromRegistry},
 		{"a plan is cancelled", (*scenario).cancelUpgrade},
 		{"a minor upgrade is rolled out early", (*scenario).upgradeEarly},
 		{"a full node starts from the genesis", (*scenario).walkUpgrades},
@@ -78,13 +82,14 @@ func (s *scenario) upgradable(name string, entries int) *v1alpha1.SeiNode {
 }
 
 func (s *scenario) upgradeWithoutOperator() {
-	plan := s.planNext(chainUpgrades[0], "", 45) // so many that all have seen the plan and pulled the image
+	plan := s.planNext(chainUpgrades[0], "", noticedBlocks)
 	for _, name := range s.everyNode() {
 		s.awaitCondition(name, v1alpha1.ConditionUpgradeScheduled, metav1.ConditionTrue, v1alpha1.ReasonImageKnown)
 		s.awaitPulled(name, upgradeImage(plan.Name))
 	}
+	halt := s.watchHalt(s.everyNode()...)
 	var halted time.Time
-	s.killOperatorAfter(func() { halted = s.awaitHalt(s.everyNode()...) })
+	s.killOperatorAfter(func() { halted = halt.await() })
 	s.awaitHeight("v-0", plan.Height)
 	s.figureHalt("with the operator killed at it", halted)
 	s.awaitUpgraded(plan.Name, s.everyNode()...)
@@ -92,9 +97,10 @@ func (s *scenario) upgradeWithoutOperator() {
 
 func (s *scenario) upgradeWithoutValidator() {
 	const away = "v-3"
+	halt := s.watchHalt("v-0", "v-1", "v-2")
 	plan := s.planNext(chainUpgrades[1], "", 5)
 	s.holdPod(away)
-	halted := s.awaitHalt("v-0", "v-1", "v-2")
+	halted := halt.await()
 	s.awaitHeight("v-0", plan.Height)
 	s.figureHalt("with one of four away", halted)
 	s.awaitBlocks("v-0", 2) // three of four make blocks
@@ -106,8 +112,9 @@ func (s *scenario) upgradeWithoutValidator() {
 }
 
 func (s *scenario) upgradeWithoutEntry() {
+	halt := s.watchHalt(s.everyNode()...)
 	plan := s.planNext(chainUpgrades[2], "", 5)
-	s.awaitHalt(s.everyNode()...)
+	halt.await()
 	s.awaitSomeHalted()
 	for _, name := range s.everyNode() {
 		s.awaitCondition(name, v1alpha1.ConditionUpgradeImageMissing, metav1.ConditionTrue, v1alpha1.ReasonNoEntry)
@@ -127,7 +134,7 @@ func (s *scenario) cancelUpgrade() {
 	for _, name := range some {
 		s.awaitCondition(name, v1alpha1.ConditionUpgradeImageMissing, metav1.ConditionTrue, v1alpha1.ReasonNoEntry)
 	}
-	out, err := s.kubectl(s.t.Context(), nil, "-n", s.namespace, "exec", "v-1-0", "-c", "seid", "--",
+	out, err := s.kubectl(s.t.Context(), nil, "-n", s.namespace, "exec", "v-1-0", "-c", "sidecar", "--",
 		"seid", "tx", "gov", "submit-proposal", "cancel-software-upgrade", "--title=cancel", "--description=cancel", "--deposit="+deposit,
 		"--from=validator", "--keyring-backend=test", "--keyring-dir="+home.DefaultPath, "--home="+home.DefaultPath,
 		"--chain-id="+s.chain.id, "--fees=20000usei", "--gas=500000", "--broadcast-mode=sync", "--yes")
@@ -146,8 +153,8 @@ func (s *scenario) cancelUpgrade() {
 
 // upgradeEarly ends with all nodes on the image of a minor upgrade before its height, and the chain never stands.
 func (s *scenario) upgradeEarly() {
-	s.nameUpgrades(4)
-	plan := s.planNext(chainUpgrades[3], `{"upgradeType":"minor"}`, 100)
+	s.nameUpgrades(len(chainUpgrades))
+	plan := s.planNext(chainUpgrades[len(chainUpgrades)-1], `{"upgradeType":"minor"}`, 100)
 	began := time.Now()
 	s.awaitAllEarly(plan.Name)
 	theReport.figuref(s.t, "a minor upgrade of four validators and a full node before its height", "%.1f s", time.Since(began).Seconds())
@@ -164,7 +171,7 @@ func (s *scenario) walkUpgrades() {
 	s.create(s.upgradable("late", len(chainUpgrades)))
 	last := chainUpgrades[len(chainUpgrades)-1]
 	s.awaitUpgraded(last, append(s.everyNode(), "late")...)
-	theReport.figuref(s.t, "from nothing through four upgrades to the head of the chain", "%.1f s", time.Since(began).Seconds())
+	theReport.figuref(s.t, fmt.Sprintf("from nothing through %d upgrades to the head of the chain", len(chainUpgrades)), "%.1f s", time.Since(began).Seconds())
 	if first := s.firstBlock("late"); first != 1 {
 		s.t.Errorf("the first block of the new node is %d, want that of the genesis", first)
 	}

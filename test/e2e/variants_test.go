@@ -1,121 +1,135 @@
 package e2e
 
 import (
-	"archive/tar"
 	"bytes"
-	"crypto/sha256"
-	"encoding/json"
-	"errors"
+	"compress/gzip"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+// Upgrades whose images are in the registry alone.
+const (
+	upgradePulledAhead = "v7.3.0"
+	upgradePulledLate  = "v7.4.0"
 )
 
 // chainUpgrades are the upgrades of the scenarios' chains, oldest first.
-var chainUpgrades = []string{"v7.0.0", "v7.1.0", "v7.2.0", "v7.2.1"}
+var chainUpgrades = []string{"v7.0.0", "v7.1.0", "v7.2.0", upgradePulledAhead, upgradePulledLate, "v7.4.1"}
+
+// pulledUpgrades are those whose images nobody loads into the cluster.
+var pulledUpgrades = []string{upgradePulledAhead, upgradePulledLate}
 
 // upgradeImage is the release that has the handlers of an upgrade and of those before it.
-func upgradeImage(name string) string { return "localhost/sei-operator/seid:" + name }
-
-// saved is an image in the file manifest.json of a tarball.
-type saved struct {
-	Config   string
-	RepoTags []string
-	Layers   []string
+func upgradeImage(upgrade string) string {
+	if slices.Contains(pulledUpgrades, upgrade) {
+		return registryHost + "/" + registryRepository + ":" + upgrade
+	}
+	return "localhost/sei-operator/seid:" + upgrade
 }
 
-// upgradeImages are releases of the one real seid. It takes the names of the upgrades that it has handlers for from its
-// environment, so the images share their files and differ in nothing else. It returns the tarball.
+// upgradeImages makes the images of all upgrades but those that are to be pulled. They share their files. It returns the
+// tarball.
 func upgradeImages(folder string) (string, error) {
-	source, err := os.Open(filepath.Join(folder, "seid.tar"))
-	if err != nil {
-		return "", fmt.Errorf("opening the chain's image: %w", err)
+	images := map[name.Tag]v1.Image{}
+	for _, upgrade := range chainUpgrades {
+		if slices.Contains(pulledUpgrades, upgrade) {
+			continue
+		}
+		tag, err := name.NewTag(upgradeImage(upgrade))
+		if err != nil {
+			return "", fmt.Errorf("naming the image of upgrade %s: %w", upgrade, err)
+		}
+		if images[tag], err = variant(folder, upgrade); err != nil {
+			return "", err
+		}
 	}
-	defer func() { _ = source.Close() }()
 	path := filepath.Join(folder, "e2e", "upgrades.tar")
-	target, err := os.Create(path)
-	if err != nil {
-		return "", fmt.Errorf("making a tarball: %w", err)
+	if err := tarball.MultiWriteToFile(path, images); err != nil {
+		return "", fmt.Errorf("writing the images of upgrades: %w", err)
 	}
-	w := tar.NewWriter(target)
-	err = writeVariants(tar.NewReader(source), w)
-	return path, errors.Join(err, w.Close(), target.Close())
+	return path, nil
 }
 
-// writeVariants copies the layers, and writes a configuration for each upgrade in place of the one.
-func writeVariants(source *tar.Reader, w *tar.Writer) error {
-	var manifest []saved
-	small := map[string][]byte{}
-	for {
-		header, err := source.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("reading the chain's image: %w", err)
-		}
-		if strings.HasSuffix(header.Name, ".tar.gz") {
-			err = w.WriteHeader(header)
-			if err == nil {
-				_, err = io.Copy(w, source)
-			}
-		} else {
-			small[header.Name], err = io.ReadAll(source)
-		}
-		if err != nil {
-			return fmt.Errorf("copying the chain's image: %w", err)
-		}
-	}
-	if err := json.Unmarshal(small["manifest.json"], &manifest); err != nil || len(manifest) != 1 {
-		return fmt.Errorf("reading the manifest of the chain's image: %d images, %w", len(manifest), err)
-	}
-	variants := make([]saved, 0, len(chainUpgrades))
-	for i, name := range chainUpgrades {
-		config, err := withEnv(small[manifest[0].Config], "UPGRADE_VERSION_LIST="+strings.Join(chainUpgrades[:i+1], ","))
-		if err != nil {
-			return err
-		}
-		file := fmt.Sprintf("sha256:%x", sha256.Sum256(config))
-		variants = append(variants, saved{Config: file, RepoTags: []string{upgradeImage(name)}, Layers: manifest[0].Layers})
-		if err := writeFile(w, file, config); err != nil {
-			return err
-		}
-	}
-	content, err := json.Marshal(variants)
+// variant is a release of the one real seid. It takes the names of the upgrades that it has handlers for from its
+// environment, so that releases differ in nothing else.
+func variant(folder, upgrade string) (v1.Image, error) {
+	image, err := tarball.ImageFromPath(filepath.Join(folder, "seid.tar"), nil)
 	if err != nil {
-		return fmt.Errorf("writing the manifest: %w", err)
+		return nil, fmt.Errorf("reading the chain's image: %w", err)
 	}
-	return writeFile(w, "manifest.json", content)
-}
-
-// withEnv is an image's configuration with one more variable.
-func withEnv(config []byte, variable string) ([]byte, error) {
-	var image map[string]any
-	if err := json.Unmarshal(config, &image); err != nil {
+	config, err := image.ConfigFile()
+	if err != nil {
 		return nil, fmt.Errorf("reading the configuration of the chain's image: %w", err)
 	}
-	run, ok := image["config"].(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("the chain's image has no configuration: %s", config)
+	config = config.DeepCopy()
+	known := chainUpgrades[:slices.Index(chainUpgrades, upgrade)+1]
+	config.Config.Env = append(config.Config.Env, "UPGRADE_VERSION_LIST="+strings.Join(known, ","))
+	if image, err = mutate.ConfigFile(image, config); err != nil {
+		return nil, fmt.Errorf("changing the configuration of the chain's image: %w", err)
 	}
-	env, _ := run["Env"].([]any)
-	run["Env"] = append(env, variable)
-	changed, err := json.Marshal(image)
-	if err != nil {
-		return nil, fmt.Errorf("writing the configuration: %w", err)
-	}
-	return changed, nil
+	return image, nil
 }
 
-func writeFile(w *tar.Writer, name string, content []byte) error {
-	err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))})
-	if err == nil {
-		_, err = io.Copy(w, bytes.NewReader(content))
-	}
+// withOwnLayers is an image with layers that no other image has. A container runtime asks for no layer that it knows by
+// its digest, and the files of all variants are the same.
+func withOwnLayers(image v1.Image, mark string) (v1.Image, error) {
+	config, err := image.ConfigFile()
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
+		return nil, fmt.Errorf("reading the configuration of an image: %w", err)
 	}
-	return nil
+	layers, err := image.Layers()
+	if err != nil {
+		return nil, fmt.Errorf("reading the layers of an image: %w", err)
+	}
+	config = config.DeepCopy()
+	config.RootFS.DiffIDs, config.History = nil, nil
+	marked, err := mutate.ConfigFile(empty.Image, config)
+	if err != nil {
+		return nil, fmt.Errorf("making an image without layers: %w", err)
+	}
+	for _, layer := range layers {
+		if layer, err = withMark(layer, mark); err != nil {
+			return nil, err
+		}
+		if marked, err = mutate.AppendLayers(marked, layer); err != nil {
+			return nil, fmt.Errorf("adding a layer: %w", err)
+		}
+	}
+	return marked, nil
+}
+
+// withMark has another digest than the layer, packed and unpacked, and the same files: what follows the end of an archive
+// belongs to none of them. The mark is packed by itself, which is much quicker than to pack all files again.
+func withMark(layer v1.Layer, mark string) (v1.Layer, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(w, mark); err != nil {
+		return nil, fmt.Errorf("packing the mark of a layer: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("packing the mark of a layer: %w", err)
+	}
+	marked, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		content, err := layer.Compressed()
+		if err != nil {
+			return nil, fmt.Errorf("opening a layer: %w", err)
+		}
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(content, bytes.NewReader(packed.Bytes())), content}, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("marking a layer: %w", err)
+	}
+	return marked, nil
 }

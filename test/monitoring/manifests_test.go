@@ -13,6 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/seid"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
 // object reads the object of a kind from a file. Fields that the kind does not have are
@@ -63,6 +67,39 @@ func TestServiceMonitor_FindsTheOperatorUnderTheJobOfTheRules(t *testing.T) {
 	}
 	if !endpoint.HonorLabels {
 		t.Error("without honorLabels the namespace of an object becomes exported_namespace")
+	}
+}
+
+// Every label that the rules go by comes from the pods, and both ports are ports of a node's pod.
+func TestPodMonitor_ScrapesSidecarAndSeidUnderTheLabelsOfTheRules(t *testing.T) {
+	monitor := object[monitoringv1.PodMonitor](t, "config/monitoring/pod-monitor.yaml", "PodMonitor")
+	if s := monitor.Spec.Selector; len(s.MatchExpressions) != 1 || s.MatchExpressions[0].Key != v1alpha1.LabelNode || !monitor.Spec.NamespaceSelector.Any {
+		t.Errorf("it selects %v in %v, want the pods of all nodes", s, monitor.Spec.NamespaceSelector)
+	}
+	want := map[string]string{
+		"name": v1alpha1.LabelNode, "chain": v1alpha1.LabelChain, "role": v1alpha1.LabelRole, "fleet": v1alpha1.LabelDeployment,
+	}
+	ports := make([]string, 0, len(monitor.Spec.PodMetricsEndpoints))
+	for _, endpoint := range monitor.Spec.PodMetricsEndpoints {
+		ports = append(ports, *endpoint.Port+endpoint.Path)
+		got := []string{"namespace"} // which the Prometheus Operator adds
+		for _, r := range endpoint.RelabelConfigs {
+			label := want[r.TargetLabel]
+			if label == "" { // the job
+				continue
+			}
+			got = append(got, r.TargetLabel)
+			source := "__meta_kubernetes_pod_label_" + regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(label, "_")
+			if len(r.SourceLabels) != 1 || string(r.SourceLabels[0]) != source {
+				t.Errorf("%s: %s is made of %v, want %s", *endpoint.Port, r.TargetLabel, r.SourceLabels, source)
+			}
+		}
+		if !slices.Equal(got, ofTarget) {
+			t.Errorf("%s: the labels are %v, want %v", *endpoint.Port, got, ofTarget)
+		}
+	}
+	if want := []string{"sidecar" + api.PathMetrics, seid.PortNameMetrics + "/metrics"}; !slices.Equal(ports, want) {
+		t.Errorf("it scrapes %v, want %v", ports, want)
 	}
 }
 

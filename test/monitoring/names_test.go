@@ -16,6 +16,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/sidecar/look"
 	"github.com/sei-operator/sei-operator/test/monitoring/promql"
 )
 
@@ -76,8 +77,26 @@ func known(t *testing.T) vocabulary {
 			all.histogram(d.Name)
 		}
 	}
+	maps.Copy(all, ofNodes())
 	// A description does not tell the type.
 	all.histogram("workqueue_work_duration_seconds")
+	return all
+}
+
+// ofTarget are the labels that config/monitoring/pod-monitor.yaml gives to all series of a node.
+var ofTarget = []string{"namespace", "name", "chain", "role", "fleet"}
+
+// ofNodes are the metrics of sidecars.
+func ofNodes() vocabulary {
+	all := vocabulary{}
+	for _, name := range look.MetricNames() {
+		all[name] = exported{labels: ofTarget}
+	}
+	states := make([]string, 0, len(look.States()))
+	for _, s := range look.States() {
+		states = append(states, string(s))
+	}
+	all[look.MetricSyncState] = exported{labels: append(slices.Clone(ofTarget), "state"), values: map[string][]string{"state": states}}
 	return all
 }
 

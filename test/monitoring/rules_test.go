@@ -20,7 +20,7 @@ import (
 const root = "../.."
 
 // ruleFiles are the PrometheusRules that ship.
-var ruleFiles = []string{"config/monitoring/rules.yaml", "config/monitoring/statefulset-rollout/rules.yaml"}
+var ruleFiles = []string{"config/monitoring/rules.yaml", "config/monitoring/chain-rules.yaml", "config/monitoring/statefulset-rollout/rules.yaml"}
 
 // rule is an alert or a recording rule. The tags are those of a rules file, which a
 // PrometheusRule shares.

@@ -66,7 +66,10 @@ func ownWords(t *testing.T) map[string]bool {
 		}
 	}
 	add(strings.Fields(ofKubernetes)...)
-	for _, path := range []string{"api/v1alpha1/conditions.go", "api/v1alpha1/seinode_status.go", "api/v1alpha1/upgrade_types.go", "internal/node/reasons.go"} {
+	for _, path := range []string{
+		"api/v1alpha1/conditions.go", "api/v1alpha1/seinode_status.go", "api/v1alpha1/upgrade_types.go",
+		"api/v1alpha1/seinodetask_types.go", "internal/node/reasons.go",
+	} {
 		for _, match := range literal.FindAllStringSubmatch(text(t, filepath.Join(root, path)), -1) {
 			add(match[1])
 		}
@@ -77,7 +80,7 @@ func ownWords(t *testing.T) map[string]bool {
 	for _, r := range shipped(t).alerts() {
 		add(r.Alert, r.Labels["cause"])
 	}
-	add(regexp.MustCompile(`--[a-z-]+`).FindAllString(text(t, filepath.Join(root, "docs/manager-flags.md")), -1)...)
+	add(regexp.MustCompile(`--[a-z-]+`).FindAllString(text(t, filepath.Join(root, "docs/reference/manager-flags.md")), -1)...)
 	return words
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
@@ -29,7 +30,7 @@ func TestFourValidators_WithoutABucket(t *testing.T) {
 	}
 	genesis := ceremony(validators, snapshotting)
 	validators[0].start()
-	validators[0].awaitInSync(http.StatusServiceUnavailable, "there is no block yet") // to itself it is not behind anybody
+	validators[0].awaitInSync(http.StatusServiceUnavailable, "no block yet") // to itself it is not behind anybody
 	for _, v := range validators[1:] {
 		v.start()
 	}
@@ -48,9 +49,10 @@ func stateSync(t *testing.T, validators []*node, genesis wire.AssembledGenesis) 
 	n := newNode(t, "four-1", "fifth", "")
 	n.identity()
 	n.join(genesis)
+	metrics := freePort(t)
 	n.configure("full", map[string]string{
 		"state_sync.discovery_time": "5s", "metrics.enabled": "true",
-		"metrics.prometheus_listen_addr": fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+		"metrics.prometheus_listen_addr": fmt.Sprintf("127.0.0.1:%d", metrics),
 	})
 	n.connect(validators)
 	found := do[wire.StateSync](n, api.ConfigureStateSync, wire.ConfigureStateSync{
@@ -70,6 +72,9 @@ func stateSync(t *testing.T, validators []*node, genesis wire.AssembledGenesis) 
 		t.Errorf("the node has block %d, so it did not begin with a snapshot", status.SyncInfo.EarliestBlockHeight)
 	}
 	t.Logf("first block %d, now at %d", status.SyncInfo.EarliestBlockHeight, status.SyncInfo.LatestBlockHeight)
+	if _, there := gaugesAt(t, fmt.Sprintf("http://127.0.0.1:%d/metrics", metrics))[seid.MetricMempool+"/"+n.chainID]; !there {
+		t.Errorf("seid does not export %s, which dashboards show", seid.MetricMempool)
+	}
 	n.pod.kill()
 }
 

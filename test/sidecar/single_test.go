@@ -3,6 +3,7 @@ package sidecar_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/sei-operator/sei-operator/internal/seid/home"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
@@ -31,9 +33,8 @@ func TestOneValidator_WithoutABucket(t *testing.T) {
 	t.Run("sends each governance transaction once although the sidecar is killed", func(t *testing.T) { governance(t, v) })
 	t.Run("says that it is about to restart, and takes it back", func(t *testing.T) { drainsFirst(t, v) })
 	t.Run("restarts", func(t *testing.T) { restarts(t, v) })
-	halt := v.height() + 3
 	t.Run("stops and stays stopped", func(t *testing.T) { stops(t, v) })
-	t.Run("halts at its halt height", func(t *testing.T) { halts(t, v, halt) })
+	t.Run("halts at its halt height", func(t *testing.T) { halts(t, v, v.signedHeight()+3) })
 }
 
 func governance(t *testing.T, v *node) {
@@ -218,4 +219,20 @@ func halts(t *testing.T, v *node, height int64) {
 	if block, err := v.rpc().Block(t.Context(), height); err != nil || block.Header.Height != height {
 		t.Errorf("block %d after the halt: %+v, %v", height, block, err)
 	}
+}
+
+// signedHeight is the height that a validator, which may have stopped, has signed last.
+func (n *node) signedHeight() int64 {
+	n.t.Helper()
+	content, err := os.ReadFile(home.Dir(n.home).ConsensusState())
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	var state struct {
+		Height int64 `json:"height,string"`
+	}
+	if err := json.Unmarshal(content, &state); err != nil {
+		n.t.Fatalf("reading what was signed last: %v", err)
+	}
+	return state.Height
 }

@@ -55,7 +55,7 @@ func TestStop_OfANodeThatClosesSlowly_AskedByAll_ClosesCleanly(t *testing.T) {
 // restarts it. Each request has arrived while the process still runs that heard of the first.
 func slowlyEnded(t *testing.T, v *node, slow slowCloser, delay time.Duration) (last string) {
 	t.Helper()
-	const waitedFor = "was asked to end and is waited for"
+	const waitedFor = "waiting for seid"
 	gate := <-v.pod.starts
 	last = v.Submit(api.StopSeid, uuid.NewString(), nil)
 	slow.whileOpen("the first request", func() bool { return slices.Contains(slow.lives()[0], lineAsked) })

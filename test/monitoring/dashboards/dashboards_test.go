@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/sei-operator/sei-operator/internal/metrics"
+	"github.com/sei-operator/sei-operator/internal/seid"
+	"github.com/sei-operator/sei-operator/internal/sidecar/look"
 	"github.com/sei-operator/sei-operator/test/monitoring/dashboards"
 	"github.com/sei-operator/sei-operator/test/monitoring/promql"
 )
@@ -46,6 +48,12 @@ var libraries = map[string][]string{
 	"workqueue_queue_duration_seconds_bucket":          {"name", "controller", "le"},
 }
 
+// ofSeid are metrics of the chain binary. test/sidecar shows that a real one has them.
+var ofSeid = map[string][]string{seid.MetricMempool: {"chain_id"}}
+
+// ofPods are the labels that config/monitoring/pod-monitor.yaml gives to the series of a node.
+var ofPods = []string{"namespace", "name", "chain", "role", "fleet"}
+
 // Labels that a scrape gives to every series.
 var ofTheTarget = []string{"job", "pod", "instance"}
 
@@ -54,6 +62,12 @@ func exported() (labels map[string][]string, values map[string]map[string][]stri
 	labels, values = map[string][]string{}, map[string]map[string][]string{}
 	for name, list := range libraries {
 		labels[name] = slices.Concat(list, ofTheTarget)
+	}
+	for name, list := range ofSeid {
+		labels[name] = slices.Concat(list, ofPods, ofTheTarget)
+	}
+	for _, name := range look.MetricNames() {
+		labels[name] = slices.Concat(ofPods, ofTheTarget)
 	}
 	for _, d := range metrics.Declarations() {
 		names := []string{d.Name}

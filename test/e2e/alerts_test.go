@@ -1,0 +1,176 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+)
+
+// noticesANodeWithoutPeers makes one, and sees that the alert's expression is true of it and of no other.
+func (m *monitor) noticesANodeWithoutPeers(name string) {
+	m.t.Helper()
+	noPeers := m.ofNodes(m.alert("NoPeers"), m.namespace)
+	m.awaitNothing("NoPeers of nodes that have some", noPeers)
+	node := m.fullNode(name)
+	node.Spec.Peers = nil
+	m.create(node)
+	m.awaitReason(name, v1alpha1.ReasonNoPeers)
+	m.scrapeNodes(3)
+	m.awaitAlert("NoPeers", noPeers, "name", name)
+}
+
+// noticesAMissingSnapshot makes a node that has to make snapshots and has none yet.
+func (m *monitor) noticesAMissingSnapshot(name string) {
+	m.t.Helper()
+	none := m.ofNodes(m.alertFor("SnapshotTooOld", "none"), m.namespace)
+	m.awaitNothing("SnapshotTooOld of nodes that make none", none)
+	node := m.fullNode(name)
+	node.Spec.FullNode.SnapshotGeneration = &v1alpha1.SnapshotGeneration{Tendermint: &v1alpha1.TendermintSnapshotGeneration{KeepRecent: 2}}
+	node.Spec.Overrides = map[string]string{"storage.snapshot_interval": "100000"}
+	m.create(node)
+	m.awaitInSync(name)
+	m.scrapeNodes(4)
+	m.awaitAlert("SnapshotTooOld", none, "name", name)
+}
+
+// noticesADivergedNode makes a node that begins with another state than its chain, in a namespace with another genesis: it
+// refuses a block that all others have.
+func (m *monitor) noticesADivergedNode(name string) {
+	m.t.Helper()
+	astray := *m.scenario
+	astray.namespace += "-" + name
+	astray.createNamespace()
+	m.t.Cleanup(astray.end)
+	astray.chain.genesis = withOtherState(m.t, m.chain.genesis)
+	astray.create(astray.chain.genesisMap(m.t))
+	diverged := m.ofNodes(m.alertFor("AppHashMismatch", "diverged"), m.namespace+"|"+astray.namespace)
+	m.awaitNothing("AppHashMismatch of nodes that follow their chain", diverged)
+	astray.create(astray.fullNode(name))
+	await(m.t, inSyncTimeout, name+" to have a pod", func(context.Context) (bool, string, error) {
+		node := astray.seiNode(name)
+		return node.Status.CurrentImage != "", describe(node), nil
+	})
+	m.scrape(m.namespace, astray.namespace)
+	m.awaitAlert("AppHashMismatch", diverged, "name", name)
+	m.t.Log(describe(astray.seiNode(name)))
+}
+
+// withOtherState is a genesis of the same chain whose first state differs in a parameter.
+func withOtherState(t *testing.T, genesis []byte) []byte {
+	t.Helper()
+	var document map[string]any
+	decode(t, genesis, &document)
+	state, _ := document["app_state"].(map[string]any)
+	staking, _ := state["staking"].(map[string]any)
+	params, ok := staking["params"].(map[string]any)
+	if !ok {
+		t.Fatal("the genesis has no parameters of staking")
+	}
+	params["max_entries"] = 8
+	changed, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+// ofNodes is an expression, for the nodes of some namespaces.
+func (m *monitor) ofNodes(expr, namespaces string) string {
+	return fmt.Sprintf(`(%s) and on (namespace, name) sei_node_diverged{namespace=~%q}`, expr, namespaces)
+}
+
+// awaitAlert waits until the expression of an alert is true of one thing and of no other.
+func (m *monitor) awaitAlert(alert, expr, label, value string) {
+	m.t.Helper()
+	await(m.t, inSyncTimeout, alert+" of "+value, func(ctx context.Context) (bool, string, error) {
+		answer, err := m.Query(ctx, expr)
+		return len(answer) == 1 && answer[0].Labels[label] == value, fmt.Sprint(answer), err
+	})
+	m.t.Logf("%s is true of %s alone", alert, value)
+}
+
+// Blocks that a validator of the alerts' chain may miss before it is jailed, out of a window twice as long.
+const missable = 120
+
+// The alerts about validators and about a chain that stands, on a chain whose validators are stopped: it takes some six
+// minutes, most of them in blocks that are missed on purpose. E2E_ALERTS=all makes them all.
+func TestAlerts_ChainWithoutItsValidators_AreTrueOfIt(t *testing.T) {
+	if os.Getenv("E2E_ALERTS") != "all" {
+		t.Skip("skipped: it waits for missed blocks; E2E_ALERTS=all runs it")
+	}
+	s := begin(t, "alerts")
+	s.chain.id = "alerts-1"
+	s.peers = v1alpha1.LabelPeers{Selector: map[string]string{v1alpha1.LabelDeployment: "v"}}
+	bin, err := s.script(t.Context(), "prometheus.sh")
+	if err != nil {
+		t.Fatalf("getting prometheus: %v", err)
+	}
+	fleet := s.founders()
+	delete(fleet.Spec.Template.Spec.Overrides, keyHaltHeight)
+	fleet.Spec.Genesis.Overrides = map[string]apiextensionsv1.JSON{
+		"slashing.params.signed_blocks_window":   rawJSON(fmt.Sprintf("%q", fmt.Sprint(2*missable))),
+		"slashing.params.min_signed_per_window":  rawJSON(`"0.5"`),
+		"slashing.params.downtime_jail_duration": rawJSON(`"600s"`),
+	}
+	s.create(fleet)
+	s.awaitFleet("v", v1alpha1.ConditionNodesReady, metav1.ConditionTrue)
+	m := s.startMonitor(bin)
+	m.scrapeNodes(validators)
+
+	missing, jailed := m.ofNodes(m.alert("ValidatorMissingBlocks"), s.namespace), m.ofNodes(m.alertFor("ValidatorJailed", "jailed"), s.namespace)
+	m.awaitNothing("ValidatorMissingBlocks of validators that sign", missing)
+	m.awaitNothing("ValidatorJailed of validators that sign", jailed)
+	m.stopFor("v-3", missable*6/10)
+	m.awaitAlert("ValidatorMissingBlocks", missing, "name", "v-3")
+	m.stopFor("v-3", missable*7/10)
+	m.awaitAlert("ValidatorJailed", jailed, "name", "v-3")
+	m.awaitNothing("ValidatorMissingBlocks of a validator that is jailed", missing)
+
+	halted := fmt.Sprintf(`(%s) and on (chain) sei_node_height{namespace=%q}`, m.alert("ChainHalted"), s.namespace)
+	m.awaitNothing("ChainHalted of a chain that goes on", halted)
+	// One of the three that are left has a third of the votes.
+	m.pauseNodes("v-2")
+	m.awaitAlert("ChainHalted", halted, "chain", s.chain.id)
+	m.pauseNodes()
+	m.scrapeWhenUp("v-2")
+	m.awaitNothing("ChainHalted of a chain that goes on again", halted)
+}
+
+// stopFor stops a validator while the others make some blocks, and starts it again.
+func (m *monitor) stopFor(name string, blocks int64) {
+	m.t.Helper()
+	m.pauseNodes(name)
+	m.awaitBlocks("v-0", blocks)
+	m.pauseNodes()
+	m.scrapeWhenUp(name)
+}
+
+// scrapeWhenUp waits until a validator is back, and has its new pod scraped.
+func (m *monitor) scrapeWhenUp(name string) {
+	m.t.Helper()
+	m.awaitInSync(name)
+	m.scrapeNodes(validators)
+}
+
+// pauseNodes stops these validators and no others.
+func (m *monitor) pauseNodes(names ...string) {
+	m.t.Helper()
+	m.editFleet("v", func(fleet *v1alpha1.SeiNodeDeployment) {
+		fleet.Spec.Nodes = nil
+		for ordinal := range int32(validators) {
+			if slices.Contains(names, fmt.Sprintf("v-%d", ordinal)) {
+				fleet.Spec.Nodes = append(fleet.Spec.Nodes, v1alpha1.NodeSettings{Ordinal: ordinal, Paused: new(true)})
+			}
+		}
+	})
+	m.t.Logf("stopped: %s", strings.Join(names, ", "))
+}
