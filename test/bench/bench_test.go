@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"os"
@@ -165,14 +166,14 @@ func TestTracker_OperatorGone_EndsTheWaitAtOnce(t *testing.T) {
 // goodRun meets every aim.
 func goodRun() *Run {
 	r := &Run{Nodes: 500, Rest: Rest{Seconds: 60}}
-	r.Load.AllDone, r.Load.FirstDone = 19, 1
+	r.Load.AllDone, r.Load.FirstDone = 27, 0.9
 	r.Load.Settled.Writes = 9 * 500
 	return r
 }
 
 func TestConclude_GoodRun_EndsWell(t *testing.T) {
 	var out bytes.Buffer
-	if err := conclude(&Report{Runs: []*Run{goodRun()}}, true, &out); err != nil {
+	if err := conclude(&Report{Runs: []*Run{goodRun()}}, t.TempDir(), true, &out); err != nil {
 		t.Error(err)
 	}
 	if !strings.Contains(out.String(), "All aims are met") || !strings.Contains(out.String(), "115.30 s") {
@@ -182,39 +183,140 @@ func TestConclude_GoodRun_EndsWell(t *testing.T) {
 
 func TestConclude_MissedAims_AreNamedAndFailTheCheck(t *testing.T) {
 	for name, spoil := range map[string]func(*Run){
-		"all nodes done":                              func(r *Run) { r.Load.AllDone = 20.1 },
-		"first node done":                             func(r *Run) { r.Load.FirstDone = 2.1 },
-		"writes per node when settled":                func(r *Run) { r.Load.Settled.Writes = 5001 },
+		"all nodes done":                              func(r *Run) { r.Load.AllDone = 28.1 },
+		"first node done":                             func(r *Run) { r.Load.FirstDone = 1.1 },
+		"writes per node when settled":                func(r *Run) { r.Load.Settled.Writes = 9.2*500 + 1 },
 		"reads per node":                              func(r *Run) { r.Load.Settled.Reads = 1 },
 		"tokens for sidecars per node":                func(r *Run) { r.Load.Settled.Tokens = 501 },
 		"tokens for sidecars per minute at rest":      func(r *Run) { r.Rest.Requests.Tokens = 26 },
 		"writes per minute at rest":                   func(r *Run) { r.Rest.Requests.Writes = 1 },
 		"cold start: writes":                          func(r *Run) { r.Restart.Requests.Writes = 1 },
 		"change while down":                           func(r *Run) { r.Restart.ChangeToDelete = 2.1 },
+		"image change of all nodes":                   func(r *Run) { r.Update.AllDone = 40.1 },
+		"image change: writes per node":               func(r *Run) { r.Update.Requests.Writes = 7.2*500 + 1 },
 		"operator CPU per minute at rest":             func(r *Run) { r.Rest.Cost.Operator = 1.1 },
 		"lost pod: sidecar start to mark-ready, 99 %": func(r *Run) { r.Replace.MarkReady.P99 = 0.6 },
 		"invalid override, 99 %":                      func(r *Run) { r.Replace.InvalidSpec.P99 = 0.6 },
 		"beside a hanging sidecar":                    func(r *Run) { r.Hang.Without.Median, r.Hang.With.Median = 0.2, 0.5 },
-		"operator memory, peak":                       func(r *Run) { r.Memory.Peak = 151 },
+		"operator memory after the load":              func(r *Run) { r.Memory.Loaded = 96 },
+		"operator memory, peak":                       func(r *Run) { r.Memory.Peak = 111 },
+		"API server CPU per new node":                 func(r *Run) { r.Load.Cost.APIServer = 30.1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := goodRun()
 			spoil(r)
 			report := &Report{Runs: []*Run{r}}
-			err := conclude(report, true, &bytes.Buffer{})
+			err := conclude(report, t.TempDir(), true, &bytes.Buffer{})
 			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "1 aims") {
-				t.Errorf("the check says %v", err)
+				t.Errorf("the check says %v, want %q alone", err, name)
 			}
 			var out bytes.Buffer
-			if err := conclude(report, false, &out); err != nil || !strings.Contains(out.String(), "1 aims are missed") {
+			if err := conclude(report, t.TempDir(), false, &out); err != nil || !strings.Contains(out.String(), "1 aims are missed") {
 				t.Errorf("without a check it ends with %v and says\n%s", err, out.String())
 			}
 		})
 	}
 }
 
+func TestConclude_SlowInALoadOrAmongMany_IsNamed(t *testing.T) {
+	for name, report := range map[string]*Report{
+		"while 500 are created": {Busy: &Busy{Nodes: 500, Change: Times{Max: 2.1}}},
+		"among 5000":            {Growth: []*Growth{{Nodes: 100}, {Nodes: 5000, Change: Times{Median: 0.51}}}},
+	} {
+		if err := conclude(report, t.TempDir(), true, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: the check says %v", name, err)
+		}
+	}
+}
+
+// Of several runs the middle one is judged, and the others are the spread.
+func TestRows_SeveralRuns_AreJudgedByTheirMedian(t *testing.T) {
+	runs := []*Run{goodRun(), goodRun(), goodRun()}
+	runs[1].Load.AllDone, runs[2].Load.AllDone = 26, 99
+	all := rowsOf(500)[0]
+	if got, want := all.spreadOf(runs), (spread{Median: 27, Least: 26, Most: 99}); got != want || all.missed(runs) {
+		t.Errorf("%s: %+v, missed %t, want %+v", all.name, got, all.missed(runs), want)
+	}
+	runs[1].Load.AllDone = 98
+	if !all.missed(runs) {
+		t.Errorf("%s is met with %+v", all.name, all.spreadOf(runs))
+	}
+	report := &Report{Runs: append(runs, &Run{Nodes: 100, Rest: Rest{Seconds: 60}})}
+	if groups := report.bySize(); len(groups) != 2 || len(groups[0]) != 3 {
+		t.Errorf("the runs are grouped as %v", groups)
+	}
+	if text := report.markdown(); !strings.Contains(text, "27 to 99") {
+		t.Errorf("the table lacks the spread:\n%s", text)
+	}
+}
+
+func TestWorseThan_AFifthWorse_IsNamed(t *testing.T) {
+	before := (&Report{Speed: 100, Runs: []*Run{goodRun()}}).baseline()
+	for name, c := range map[string]struct {
+		speed float64
+		spoil func(*Run)
+		want  string
+	}{
+		"the same":                      {100, func(*Run) {}, ""},
+		"a little slower":               {100, func(r *Run) { r.Load.AllDone = 27 * 1.19 }, ""},
+		"a fifth slower":                {100, func(r *Run) { r.Load.AllDone = 27*1.2 + 0.1 }, "all nodes done"},
+		"on a machine half as fast":     {50, func(r *Run) { r.Load.AllDone = 2 * 27 }, ""},
+		"on a machine twice as fast":    {200, func(r *Run) { r.Load.AllDone = 27 }, "all nodes done"},
+		"writes do not depend on speed": {50, func(r *Run) { r.Load.Settled.Writes = 12 * 500 }, "writes per node when settled"},
+		"what has no aim is not judged": {100, func(r *Run) { r.Load.Created = 100 }, ""},
+	} {
+		run := goodRun()
+		c.spoil(run)
+		worse := strings.Join((&Report{Speed: c.speed, Runs: []*Run{run}}).worseThan(before), "; ")
+		if (worse == "") != (c.want == "") || !strings.Contains(worse, c.want) {
+			t.Errorf("%s: %q, want %q", name, worse, c.want)
+		}
+	}
+}
+
+func TestRegressions_KeptFigures_AreReadAgain(t *testing.T) {
+	root := t.TempDir()
+	report := &Report{Speed: 100, Runs: []*Run{goodRun()}}
+	if worse, err := report.regressions(root); err != nil || worse != nil {
+		t.Fatalf("without kept figures: %v, %v", worse, err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, filepath.Dir(baselineFile)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.record(root); err != nil {
+		t.Fatal(err)
+	}
+	report.Runs[0].Load.AllDone = 50
+	if worse, err := report.regressions(root); err != nil || len(worse) != 1 {
+		t.Errorf("kept figures: %v, %v, want one that is worse", worse, err)
+	}
+}
+
+func TestReplaceFigures_BetweenTheirLines(t *testing.T) {
+	page := "a\n" + figuresBegin + "\nold\n" + figuresEnd + "\nb\n"
+	got, err := replaceFigures(page, "new\n")
+	if want := "a\n" + figuresBegin + "\n\nnew\n\n" + figuresEnd + "\nb\n"; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	if _, err := replaceFigures("a", "new"); err == nil {
+		t.Error("a page without the lines is taken")
+	}
+}
+
+func TestPlotGrowth_IsXMLWithEveryPoint(t *testing.T) {
+	svg := plotGrowth([]*Growth{{Nodes: 100, Memory: 60, Change: Times{Median: 0.2}}, {Nodes: 5000, Memory: 300, RestCPU: 9, ColdStart: 12, Change: Times{Median: 0.4}}})
+	if err := xml.Unmarshal(svg, new(struct{})); err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(svg, []byte("<circle")); n != 8 {
+		t.Errorf("%d points, want 2 in each of 4 plots", n)
+	}
+}
+
 func TestParse_BadFlags_AreRefused(t *testing.T) {
-	for _, args := range [][]string{{"--nodes", "5"}, {"--nodes", "x"}, {"--rest", "0s"}, {"--slow-pods", "0"}, {"--unknown"}} {
+	for _, args := range [][]string{
+		{"--nodes", "5"}, {"--nodes", "x"}, {"--rest", "0s"}, {"--slow-pods", "0"}, {"--unknown"}, {"--parts", "loads"}, {"--repeat", "0"}, {"--growth", "500,100"},
+	} {
 		if _, err := parse(args, &bytes.Buffer{}); err == nil {
 			t.Errorf("%v is taken", args)
 		}

@@ -43,37 +43,61 @@ type bench struct {
 	peak     int64
 }
 
-// measure runs all steps with n nodes on a control plane of their own.
-func measure(ctx context.Context, s *settings, binary string, n int, out io.Writer) (*Run, error) {
+// step is a part of a run.
+type step struct {
+	name string
+	do   func(context.Context) error
+}
+
+// newBench starts a control plane and an operator. Call stop at the end.
+func newBench(ctx context.Context, s *settings, binary string, n int, out io.Writer) (*bench, error) {
 	run := &Run{Nodes: n, LoadAverage: loadAverage()}
 	w, err := newWorld(ctx, s.profileDir != "")
 	if err != nil {
 		return nil, err
 	}
-	defer w.stop()
 	run.Kubernetes = w.Version.GitVersion
 	b := &bench{world: w, s: s, binary: binary, run: run, out: out}
 	for i := range n {
 		b.names = append(b.names, fmt.Sprintf("node-%04d", i))
 	}
 	if err := b.start(ctx); err != nil {
+		w.stop()
 		return nil, err
 	}
-	defer func() { b.operator.kill() }()
-	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"single nodes", b.single}, {"load", b.load}, {"rest", b.rest}, {"restart", b.restart},
-		{"update", b.update}, {"replacement", b.replace}, {"hanging sidecar", b.hang}, {"end", b.end},
-	} {
+	return b, nil
+}
+
+func (b *bench) close() {
+	b.operator.kill()
+	b.stop()
+}
+
+// steps makes one step after the other and says how long each took.
+func (b *bench) steps(ctx context.Context, all ...step) error {
+	for _, step := range all {
 		began := time.Now()
 		if err := step.do(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w; the operator's last words:\n%s", step.name, err, b.operator.lastWords())
+			return fmt.Errorf("%s: %w; the operator's last words:\n%s", step.name, err, b.operator.lastWords())
 		}
-		_, _ = fmt.Fprintf(out, "%d nodes: %s took %.1f s\n", n, step.name, time.Since(began).Seconds())
+		_, _ = fmt.Fprintf(b.out, "%d nodes: %s took %.1f s\n", b.run.Nodes, step.name, time.Since(began).Seconds())
 	}
-	return run, nil
+	return nil
+}
+
+// measure runs the steps with n nodes on a control plane of their own: all of them, or those that are
+// repeated.
+func measure(ctx context.Context, s *settings, binary string, n int, all bool, out io.Writer) (*Run, error) {
+	b, err := newBench(ctx, s, binary, n, out)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	if !all {
+		return b.run, b.steps(ctx, step{"load", b.load}, step{"rest", b.rest}, step{"update", b.update}, step{"end", b.end})
+	}
+	return b.run, b.steps(ctx, step{"single nodes", b.single}, step{"load", b.load}, step{"rest", b.rest}, step{"restart", b.restart},
+		step{"update", b.update}, step{"replacement", b.replace}, step{"hanging sidecar", b.hang}, step{"end", b.end})
 }
 
 // profileSpan is how much of a step with all nodes is profiled.

@@ -16,7 +16,11 @@ func (b *bench) single(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.run.Memory.Idle = mib(now)
+	file, err := programMemory(b.operator.pid())
+	if err != nil {
+		return err
+	}
+	b.run.Memory.Idle, b.run.Memory.Program = mib(now), mib(file)
 	began := time.Now()
 	var took []time.Duration
 	var names []string
@@ -55,6 +59,10 @@ func (b *bench) load(ctx context.Context) error {
 		return err
 	}
 	l := &b.run.Load
+	before, err := b.serverWrites(ctx)
+	if err != nil {
+		return err
+	}
 	profiled := b.profileDuring(ctx, "load", b.profileSpan())
 	running, done := b.nodes.expect(b.names, isRunning), b.nodes.expect(b.names, settledOn(imageFirst))
 	created, err := b.stamped(b.names, func(name string) error { return b.create(ctx, name, imageFirst) })
@@ -80,6 +88,16 @@ func (b *bench) load(ctx context.Context) error {
 	profiled()
 	if err := pause(ctx, settleTime); err != nil {
 		return err
+	}
+	after, err := b.serverWrites(ctx)
+	if err != nil {
+		return err
+	}
+	l.Everybody = map[string]float64{}
+	for kind, count := range after {
+		if more := (count - before[kind]) / float64(b.run.Nodes); more >= 0.01 {
+			l.Everybody[kind] = more
+		}
 	}
 	return b.countLoad(ctx, v, ended)
 }

@@ -18,7 +18,8 @@ import (
 // the source itself knows none.
 func buildManager(ctx context.Context, root, dir string, profiled bool) (string, error) {
 	binary := filepath.Join(dir, "manager")
-	args := []string{"build", "-o", binary}
+	// As a release is built.
+	args := []string{"build", "-trimpath", "-ldflags", "-s -w", "-o", binary}
 	if profiled {
 		overlay, err := writeOverlay(root, dir)
 		if err != nil {
@@ -27,7 +28,7 @@ func buildManager(ctx context.Context, root, dir string, profiled bool) (string,
 		args = append(args, "-overlay", overlay)
 	}
 	build := exec.CommandContext(ctx, "go", append(args, "./cmd/manager")...)
-	build.Dir = root
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the manager: %w\n%s", err, out)
 	}

@@ -54,6 +54,20 @@ func memory(pid int) (now, peak int64, err error) {
 	return now, peak, err
 }
 
+// programMemory is how much of a process's resident memory is files, its own program above all.
+func programMemory(pid int) (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading memory use: %w", err)
+	}
+	file, err := parseMemory(status, "RssFile")
+	if err != nil {
+		return 0, err
+	}
+	shared, err := parseMemory(status, "RssShmem") // the program lies in memory itself
+	return file + shared, err
+}
+
 func parseMemory(status []byte, field string) (int64, error) {
 	for line := range strings.Lines(string(status)) {
 		name, value, _ := strings.Cut(line, ":")

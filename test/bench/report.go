@@ -16,7 +16,14 @@ type Report struct {
 	Time time.Time `json:"time"`
 	CPUs int       `json:"cpus"`
 	Go   string    `json:"go"`
-	Runs []*Run    `json:"runs"`
+	// Speed is what the machine can do, in rounds of a fixed piece of work per second.
+	Speed float64 `json:"speed"`
+	// WritesLoad is the load average before the part about writes.
+	WritesLoad float64     `json:"writesLoad,omitempty"`
+	Writes     []writeCost `json:"writes,omitempty"`
+	Runs       []*Run      `json:"runs,omitempty"`
+	Busy       *Busy       `json:"busy,omitempty"`
+	Growth     []*Growth   `json:"growth,omitempty"`
 }
 
 // Run is what was measured with one number of nodes.
@@ -75,6 +82,9 @@ type Load struct {
 	Tasks           int  `json:"tasks"`
 	Repeated        int  `json:"repeatedTasks"`
 	Cost            Cost `json:"cost"`
+	// Everybody is what the API server was asked to write per node, by verb and resource, whoever
+	// asked: the operator, the controllers of Kubernetes, the kubelets.
+	Everybody map[string]float64 `json:"everybody"`
 }
 
 // Rest is about settled nodes that nobody touches.
@@ -136,7 +146,9 @@ type Cost struct {
 type Memory struct {
 	// Idle is the operator's without nodes, Loaded that after the load, Peak
 	// the highest of all its processes.
-	Idle          float64 `json:"idle"`
+	Idle float64 `json:"idle"`
+	// Program is what of Idle is the program's file, which the kernel can drop and read again.
+	Program       float64 `json:"program"`
 	Loaded        float64 `json:"loaded"`
 	LoadedPeak    float64 `json:"loadedPeak"`
 	Peak          float64 `json:"peak"`
@@ -144,7 +156,7 @@ type Memory struct {
 }
 
 func newReport() *Report {
-	return &Report{Time: time.Now().UTC().Truncate(time.Second), CPUs: runtime.NumCPU(), Go: runtime.Version()}
+	return &Report{Time: time.Now().UTC().Truncate(time.Second), CPUs: runtime.NumCPU(), Go: runtime.Version(), Speed: speed()}
 }
 
 func (r *Report) write(path string) error {

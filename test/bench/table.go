@@ -7,23 +7,83 @@ import (
 	"strings"
 )
 
-// table is a run as Markdown.
-func table(r *Run, rows []row) string {
+// markdown is the whole report: a section for each part.
+func (r *Report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %d nodes, Kubernetes %s, load average before the run %.1f\n\n", r.Nodes, strings.TrimPrefix(r.Kubernetes, "v"), r.LoadAverage)
-	cells := make([][]string, 0, len(rows)+2)
-	cells = append(cells, []string{"", "ours", "public operator", "aim", ""}, rule(5))
-	for _, line := range rows {
-		mark := ""
-		if line.missed() {
+	if len(r.Writes) > 0 {
+		r.writeWrites(&b)
+	}
+	for _, runs := range r.bySize() {
+		writeRuns(&b, runs)
+	}
+	if r.Busy != nil {
+		fmt.Fprintf(&b, "### One node's change while %d nodes are created\n\nLoad average before: %.1f.\n\n", r.Busy.Nodes, r.Busy.LoadAverage)
+		writeCells(&b, [][]string{
+			{"", "ours", "aim"}, rule(3),
+			{"image change of one node, median", fmt.Sprintf(inSeconds, r.Busy.Change.Median), ""},
+			{"the longest of " + fmt.Sprint(r.Busy.Change.Count), fmt.Sprintf(inSeconds, r.Busy.Change.Max), fmt.Sprintf("≤ %d s", busyAim)},
+			{"all new nodes done", fmt.Sprintf(inSeconds, r.Busy.AllDone), ""},
+		})
+		b.WriteString("\n")
+	}
+	if len(r.Growth) > 0 {
+		r.writeGrowth(&b)
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func (r *Report) writeWrites(b *strings.Builder) {
+	fmt.Fprintf(b, "### Single writes\n\nLoad average before: %.1f.\n\n", r.WritesLoad)
+	cells := [][]string{{"object", "request", "API server", "etcd"}, rule(4)}
+	for _, w := range r.Writes {
+		cells = append(cells, []string{w.Object, w.Request, fmt.Sprintf("%.1f ms", w.APIServer), fmt.Sprintf("%.1f ms", w.Etcd)})
+	}
+	writeCells(b, cells)
+	b.WriteString("\n")
+}
+
+func (r *Report) writeGrowth(b *strings.Builder) {
+	b.WriteString("### Growth\n\n")
+	cells := [][]string{{"settled nodes", "memory", "CPU per minute at rest", "cold start", "one node's change, median", "longest", "load average before"}, rule(7)}
+	for _, g := range r.Growth {
+		cells = append(cells, []string{
+			fmt.Sprint(g.Nodes), fmt.Sprintf(inMiB, g.Memory), fmt.Sprintf(inSeconds, g.RestCPU), fmt.Sprintf(inSeconds, g.ColdStart),
+			fmt.Sprintf(inSeconds, g.Change.Median), fmt.Sprintf(inSeconds, g.Change.Max), fmt.Sprintf("%.1f", g.LoadAverage),
+		})
+	}
+	writeCells(b, cells)
+	b.WriteString("\n")
+}
+
+// writeRuns writes the runs with one number of nodes.
+func writeRuns(b *strings.Builder, runs []*Run) {
+	first := runs[0]
+	loads := make([]string, 0, len(runs))
+	for _, run := range runs {
+		loads = append(loads, fmt.Sprintf("%.1f", run.LoadAverage))
+	}
+	fmt.Fprintf(b, "### %d nodes, Kubernetes %s\n\n", first.Nodes, strings.TrimPrefix(first.Kubernetes, "v"))
+	fmt.Fprintf(b, "Runs: %d, load average before each: %s.\n\n", len(runs), strings.Join(loads, ", "))
+	cells := [][]string{{"", "ours", "spread", "public operator", "aim", ""}, rule(6)}
+	for _, line := range rowsOf(first.Nodes) {
+		figure, mark := line.spreadOf(runs), ""
+		if line.missed(runs) {
 			mark = "missed"
 		}
-		cells = append(cells, []string{line.name, line.show(line.value), line.public, line.aimText(), mark})
+		cells = append(cells, []string{line.name, line.show(figure.Median), line.rangeText(figure, len(runs)), line.public, line.aimText(), mark})
 	}
-	writeCells(&b, cells)
+	writeCells(b, cells)
 	b.WriteString("\nRequests per node:\n\n")
-	writeCells(&b, requestCells(r))
-	return b.String()
+	writeCells(b, requestCells(first))
+	b.WriteString("\nWrites per new node, whoever makes them:\n\n")
+	cells = [][]string{{"write", "per node"}, rule(2)}
+	var sum float64
+	for _, kind := range slices.Sorted(maps.Keys(first.Load.Everybody)) {
+		sum += first.Load.Everybody[kind]
+		cells = append(cells, []string{kind, fmt.Sprintf("%.2f", first.Load.Everybody[kind])})
+	}
+	writeCells(b, append(cells, []string{"all", fmt.Sprintf("%.1f", sum)}))
+	b.WriteString("\n")
 }
 
 // requestCells lists what the operator asked of the API server, by step.

@@ -95,6 +95,13 @@ func (t *tracker) expect(names []string, condition func(*v1alpha1.SeiNode) bool)
 	return e
 }
 
+// reached is how many nodes have met a condition.
+func (t *tracker) reached(e *expectation) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(e.met)
+}
+
 // wait returns when each node met the condition, unless there is no operator any more
 // that could bring the nodes there.
 func (t *tracker) wait(ctx context.Context, e *expectation, patience time.Duration, operatorEnded <-chan struct{}) (map[string]time.Time, error) {
