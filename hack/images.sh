@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the container images without a container engine, as tarballs in .cache/images, and prints that folder as
 # its last line. All other output goes to standard error. An image whose content did not change is not built again.
+# With the argument --own only the operator's own images are built, with --chain only those of the chain.
 #
 #   manager.tar    localhost/sei-operator/manager:dev
 #   sidecar.tar    localhost/sei-operator/sidecar:dev
@@ -14,10 +15,12 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 images=$root/.cache/images
 version=${VERSION:-dev}
+only=${1-}
 
 say()  { echo "images: $*" >&2; }
 fail() { say "$*"; exit 1; }
 
+[[ $only =~ ^(--own|--chain)?$ ]] || fail "unknown argument $only"
 [[ $(uname -s) == Linux ]] || fail "the chain's image is made from this machine's libraries, so this needs Linux; the Dockerfile builds manager and sidecar anywhere"
 
 # image NAME TAG ARGUMENT... FILE-ARGUMENTS name their files, so a hash over arguments and content says whether the
@@ -65,13 +68,22 @@ flock -n 9 || { say "another build is running; waiting for it"; flock 9; }
 : >"$images/build.log"
 
 cluster=$("$root/hack/build-cluster.sh" --node | tail -n 1)/cluster
-seid=$("$root/hack/build-seid.sh" | tail -n 1)
-compile
 
-image manager localhost/sei-operator/manager:dev --file="$images/bin/manager:/manager:0755" --entrypoint=/manager
-image sidecar localhost/sei-operator/sidecar:dev --file="$images/bin/sidecar:/sidecar:0755" \
-  --file="$images/bin/sidecar-storage:/sidecar-storage:0755" --entrypoint=/sidecar
-chain=(--program="$seid/seid:/usr/bin/seid" --library-path="$seid/lib" --env=PATH=/usr/bin --entrypoint=seid)
-image seid localhost/sei-operator/seid:dev "${chain[@]}"
-image seid-next localhost/sei-operator/seid:next "${chain[@]}" --env=SEID_RELEASE=next
+own_images() {
+  compile
+  image manager localhost/sei-operator/manager:dev --file="$images/bin/manager:/manager:0755" --entrypoint=/manager
+  image sidecar localhost/sei-operator/sidecar:dev --file="$images/bin/sidecar:/sidecar:0755" \
+    --file="$images/bin/sidecar-storage:/sidecar-storage:0755" --entrypoint=/sidecar
+}
+
+chain_images() {
+  local seid chain
+  seid=$("$root/hack/build-seid.sh" | tail -n 1)
+  chain=(--program="$seid/seid:/usr/bin/seid" --library-path="$seid/lib" --env=PATH=/usr/bin --entrypoint=seid)
+  image seid localhost/sei-operator/seid:dev "${chain[@]}"
+  image seid-next localhost/sei-operator/seid:next "${chain[@]}" --env=SEID_RELEASE=next
+}
+
+if [[ $only != --chain ]]; then own_images; fi
+if [[ $only != --own ]]; then chain_images; fi
 echo "$images"

@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,23 @@ import (
 
 // snapshot is what a cluster could leave behind on the machine, by kind.
 type snapshot map[string][]string
+
+// without lists what s holds beyond another snapshot: an entry that both hold once and s twice is listed once.
+func (s snapshot) without(other snapshot) []string {
+	var found []string
+	for _, kind := range slices.Sorted(maps.Keys(s)) {
+		known := map[string]int{}
+		for _, entry := range other[kind] {
+			known[entry]++
+		}
+		for _, entry := range s[kind] {
+			if known[entry]--; known[entry] < 0 {
+				found = append(found, kind+": "+entry)
+			}
+		}
+	}
+	return found
+}
 
 // takeSnapshot looks at the whole machine, not at what the cluster knows it made.
 func takeSnapshot(t *testing.T) snapshot {
