@@ -9,7 +9,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// sections of docs/fields.md, and the types whose fields each lists. A field of one of the other
+// sections of docs/reference/fields.md, and the types whose fields each lists. A field of one of the other
 // types that has a section of its own is one row.
 var sections = map[string]struct {
 	prefix string
@@ -48,14 +48,14 @@ func leaves(t reflect.Type, path string) []string {
 	return found
 }
 
-// row is one row of docs/fields.md.
+// row is one row of docs/reference/fields.md.
 type row struct{ field, acts, proof string }
 
-// fieldRows are the rows of docs/fields.md by section.
+// fieldRows are the rows of docs/reference/fields.md by section.
 func fieldRows(t *testing.T) map[string][]row {
 	t.Helper()
 	found, section := map[string][]row{}, ""
-	for line := range strings.Lines(read(t, "docs/fields.md")) {
+	for line := range strings.Lines(read(t, "docs/reference/fields.md")) {
 		line = strings.TrimSpace(line)
 		if heading, ok := strings.CutPrefix(line, "## "); ok {
 			section = heading
@@ -86,12 +86,12 @@ func TestFields_EveryOne_ActsAndIsProved(t *testing.T) {
 		for _, field := range fields {
 			n := len(slices.DeleteFunc(slices.Clone(rows[name]), func(r row) bool { return !r.names(field) }))
 			if n != 1 {
-				t.Errorf("docs/fields.md, %s: %s is named %d times, want once", name, field, n)
+				t.Errorf("docs/reference/fields.md, %s: %s is named %d times, want once", name, field, n)
 			}
 		}
 		for _, r := range rows[name] {
 			if !slices.ContainsFunc(fields, r.names) {
-				t.Errorf("docs/fields.md, %s: %s is no field", name, r.field)
+				t.Errorf("docs/reference/fields.md, %s: %s is no field", name, r.field)
 			}
 			r.check(t, name, tests)
 		}
@@ -102,11 +102,11 @@ func (r row) check(t *testing.T, section string, tests map[string]bool) {
 	t.Helper()
 	proofs := testName.FindAllStringSubmatch(r.proof, -1)
 	if r.acts == "" || len(proofs) == 0 {
-		t.Errorf("docs/fields.md, %s: %s needs what it acts on, and a test", section, r.field)
+		t.Errorf("docs/reference/fields.md, %s: %s needs what it acts on, and a test", section, r.field)
 	}
 	for _, proof := range proofs {
 		if !tests[proof[1]] {
-			t.Errorf("docs/fields.md, %s: %s is to be proved by %s, which does not exist", section, r.field, proof[1])
+			t.Errorf("docs/reference/fields.md, %s: %s is to be proved by %s, which does not exist", section, r.field, proof[1])
 		}
 	}
 }

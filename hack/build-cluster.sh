@@ -7,10 +7,15 @@
 #   hack/build-cluster.sh --node           the same and kubelet, kube-proxy, coredns, provisioner and the
 #                                          cluster commands         -> .cache/k8s/VERSION/node/bin
 #   hack/build-cluster.sh --print-path     print the folder, build nothing
+#   hack/build-cluster.sh --check          build nothing; succeeds if there is nothing to build (also with --node)
 #   hack/build-cluster.sh --versions       print the Kubernetes versions there are module files for
 #   hack/build-cluster.sh --default-version
 #
-# K8S_VERSION selects the version. KUBEBUILDER_ASSETS, when set, is used as the control plane's folder. Needs Go and git, and the module proxy unless everything is cached.
+# K8S_VERSION selects the version. Needs Go and git, and the module proxy unless everything is cached.
+#
+# KUBEBUILDER_ASSETS, a folder with etcd, kube-apiserver and kubectl, is used as the control plane's, and nothing is
+# compiled. The official archives for tests hold no kube-controller-manager: KUBE_CONTROLLER_MANAGER names one, and
+# otherwise it alone is built               -> .cache/k8s/VERSION/controller-manager/bin
 set -euo pipefail
 
 default_version=1.37.1
@@ -21,6 +26,10 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 module=$root/tools/cluster
 version=${K8S_VERSION:-$default_version}
 version=${version#v}
+# shellcheck source=hack/retry.sh
+source "$root/hack/retry.sh"
+# shellcheck source=hack/progress.sh
+source "$root/hack/progress.sh"
 
 say()  { echo "cluster $version: $*" >&2; }
 fail() { say "$*"; exit 1; }
@@ -35,10 +44,12 @@ versions() {
 
 profile=control
 print_only=
+check_only=
 for arg in "$@"; do
   case $arg in
     --node)            profile=node ;;
     --print-path)      print_only=yes ;;
+    --check)           check_only=yes ;;
     --versions)        versions; exit ;;
     --default-version) echo "$default_version"; exit ;;
     *) fail "unknown argument $arg; the head of hack/build-cluster.sh lists them" ;;
@@ -50,43 +61,77 @@ modfile=go.mod
 [[ -e $module/$modfile ]] ||
   fail "no module file for Kubernetes $version; there are: $(versions | xargs). hack/cluster-modfile.sh $version writes one"
 
-names=("${control_plane[@]}")
-tags=
 out=$root/.cache/k8s/$version
-if [[ $profile == node ]]; then
+
+# check_assets ends the script when KUBEBUILDER_ASSETS lacks what only it can give.
+check_assets() {
+  local name missing=()
+  for name in etcd kube-apiserver kubectl; do
+    [[ -x $KUBEBUILDER_ASSETS/$name ]] || missing+=("$name")
+  done
+  ((${#missing[@]} == 0)) || fail "KUBEBUILDER_ASSETS=$KUBEBUILDER_ASSETS lacks: ${missing[*]}. Put that there, or unset the variable to build everything"
+}
+
+# find_controller_manager succeeds when a kube-controller-manager for KUBEBUILDER_ASSETS is at hand. test/envtest
+# looks at the same places.
+find_controller_manager() {
+  if [[ -n ${KUBE_CONTROLLER_MANAGER:-} ]]; then
+    [[ -x $KUBE_CONTROLLER_MANAGER ]] || fail "KUBE_CONTROLLER_MANAGER=$KUBE_CONTROLLER_MANAGER is not a program"
+    return
+  fi
+  [[ -x $KUBEBUILDER_ASSETS/kube-controller-manager || -x $out/bin/kube-controller-manager ]]
+}
+
+# Those who have control plane binaries already need no others.
+if [[ $profile == control && -n ${KUBEBUILDER_ASSETS:-} ]]; then
+  check_assets
+  if [[ -n $print_only ]] || find_controller_manager; then
+    echo "$KUBEBUILDER_ASSETS"
+    exit
+  fi
+  profile=controller-manager
+fi
+
+names=("${control_plane[@]}")
+packages=(.)
+tags=
+program=cluster
+if [[ $profile == controller-manager ]]; then
+  names=()
+  packages=(k8s.io/kubernetes/cmd/kube-controller-manager)
+  program=kube-controller-manager
+  out=$out/controller-manager
+elif [[ $profile == node ]]; then
   [[ $(uname -s) == Linux ]] || fail "running pods needs Linux and root; the manifests run on any other cluster as well (kind, EKS, ...)"
   names+=("${node_profile[@]}")
+  packages+=(./pause)
   tags=node
   out=$out/node
 fi
 bin=$out/bin
 
-# Those who have control plane binaries already need no others.
-if [[ $profile == control && -n ${KUBEBUILDER_ASSETS:-} ]]; then
-  bin=$KUBEBUILDER_ASSETS
-  print_only=yes
-fi
 if [[ -n $print_only ]]; then
   echo "$bin"
   exit
 fi
 
-# The stamp covers what goes into the binary. Files of the node profile are left out of the plain build's stamp:
-# working on them must not make every test run link the control plane anew.
+# The stamp covers what goes into the binary: recipe, versions and sources. Files of the node profile are left out of the
+# plain build's stamp: working on them must not make every test run link the control plane anew.
 stamp() {
-  local sources=("$0" "$module/$modfile" "$module/${modfile%.mod}.sum")
+  local sources=("$module/$modfile" "$module/${modfile%.mod}.sum")
   while IFS= read -r f; do sources+=("$f"); done < <(
-    if [[ $profile == node ]]; then
-      find "$module" -name '*.go' ! -name '*_test.go'
-    else
-      find "$module" -maxdepth 1 -name '*.go' ! -name '*_test.go' ! -name node_on.go
-      find "$module/internal/multicall" -name '*.go' ! -name '*_test.go'
-    fi | LC_ALL=C sort
+    case $profile in
+      node) find "$module" -name '*.go' ! -name '*_test.go' ;;
+      control)
+        find "$module" -maxdepth 1 -name '*.go' ! -name '*_test.go' ! -name node_on.go
+        find "$module/internal/multicall" -name '*.go' ! -name '*_test.go'
+        ;;
+    esac | LC_ALL=C sort
   )
-  { go env GOVERSION GOOS GOARCH; cat "${sources[@]}"; } | git hash-object --stdin
+  { go env GOVERSION GOOS GOARCH; declare -f compile; cat "${sources[@]}"; } | git hash-object --stdin
 }
 
-up_to_date() { [[ -x $bin/cluster && -e $out/stamp && $(cat "$out/stamp") == "$wanted" ]]; }
+up_to_date() { [[ -x $bin/$program && -e $out/stamp && $(cat "$out/stamp") == "$wanted" ]]; }
 
 # Compiling the largest packages takes more than a gigabyte each; a small machine with many cores would swap.
 parallelism() {
@@ -96,72 +141,43 @@ parallelism() {
   echo $((cores < memory ? cores : memory > 1 ? memory : 1))
 }
 
-# run STAGE COMMAND... runs a command into the build log and says every 15 seconds that it is alive.
-# go build -v prints a line per compiled package, which makes the line count of the log the progress.
-run() {
-  local stage=$1 began=$SECONDS pid status=0
-  shift
-  say "$stage"
-  : >"$log"
-  "$@" >>"$log" 2>&1 &
-  pid=$!
-  while kill -0 $pid 2>/dev/null; do
-    sleep 1
-    if (((SECONDS - began) % 15 == 0 && SECONDS > began)); then
-      say "$stage: $((SECONDS - began)) s, $(wc -l <"$log" | xargs) steps done"
-    fi
-  done
-  wait $pid || status=$?
-  ((status == 0)) && say "$stage took $((SECONDS - began)) s"
-  return $status
-}
-
-# The module proxy answers 429 in bursts. What was fetched stays in the module cache, so every try gets further.
-with_retries() {
-  local delay
-  for delay in 5 10 20 40 60 60 0; do
-    run "$@" && return
-    grep -qE '\b(429|50[0-9])\b|Too Many Requests|timeout|timed out|connection re|unexpected EOF|TLS handshake' "$log" || break
-    ((delay == 0)) && break
-    say "$1: the module proxy is busy ($(grep -oE '\b(429|50[0-9])\b[^:]*' "$log" | tail -1)); again in $delay s"
-    sleep "$delay"
-  done
-  tail -20 "$log" >&2
-  fail "$1 went wrong; the whole output is in ${log#"$root"/}"
-}
-
-build() {
-  local major=${version%%.*} minor package ldflags
+# The recipe: what is said here or in the stamp's other sources changes the binaries.
+compile() {
+  local major=${version%%.*} minor package ldflags="-s -w"
   minor=${version#*.} && minor=${minor%%.*}
-  ldflags="-s -w"
   for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
     ldflags+=" -X $package.gitVersion=v$version -X $package.gitMajor=$major -X $package.gitMinor=$minor -X $package.gitTreeState=clean"
   done
+  go build "${flags[@]}" -v -p "$(parallelism)" -ldflags "$ldflags" -o "$out/$program.new" "${packages[0]}"
+  if [[ $profile == node ]]; then go build "${flags[@]}" -ldflags "-s -w" -o "$out/pause.new" ./pause; fi
+}
 
+build() {
   export GOWORK=off CGO_ENABLED=0
   local flags=(-mod=readonly -modfile="$modfile" -tags="$tags" -trimpath -buildvcs=false)
   cd "$module"
-  # Asking for the package list downloads the module zips and compiles nothing.
-  with_retries "downloading modules" go list "${flags[@]}" -deps .
-  say "$(grep -vc '^go: ' "$log") packages go into the binary; those in the build cache are not compiled again"
-  with_retries "compiling and linking" go build "${flags[@]}" -v -p "$(parallelism)" -ldflags "$ldflags" -o "$out/cluster.new" .
-  if [[ $profile == node ]]; then
-    with_retries "compiling the sandbox's process" go build "${flags[@]}" -ldflags "-s -w" -o "$out/pause.new" ./pause
-  fi
+  # Asking for the package list downloads the module zips and compiles nothing. It names each on standard error.
+  say "downloading modules"
+  with_retries go list "${flags[@]}" -deps -f "$to_compile" "${packages[@]}" >"$log" || fail "the modules could not be downloaded"
+  compile_packages "$(wc -l <"$log")" compile
 }
 
 install() {
   mkdir -p "$bin"
-  mv -f "$out/cluster.new" "$bin/cluster"
+  mv -f "$out/$program.new" "$bin/$program"
   [[ $profile == node ]] && mv -f "$out/pause.new" "$bin/pause"
   local name
-  for name in "${names[@]}"; do ln -sfn cluster "$bin/$name"; done
+  for name in "${names[@]}"; do ln -sfn "$program" "$bin/$name"; done
   echo "$wanted" >"$out/stamp"
 }
 
 command -v go >/dev/null || fail "Go is not on the PATH; install the version that go.mod names"
 wanted=$(stamp)
 log=$out/build.log
+if [[ -n $check_only ]]; then
+  up_to_date
+  exit
+fi
 if ! up_to_date; then
   mkdir -p "$out"
   if command -v flock >/dev/null; then
@@ -169,9 +185,13 @@ if ! up_to_date; then
     flock -n 9 || { say "another build is running; waiting for it"; flock 9; }
   fi
   if ! up_to_date; then
+    if [[ $profile == controller-manager ]]; then
+      say "KUBEBUILDER_ASSETS has no kube-controller-manager, as the official archives for tests have none: it alone is built; KUBE_CONTROLLER_MANAGER can name one instead"
+    fi
     (build)
     install
-    say "ready after $SECONDS s, $(du -h "$bin/cluster" | cut -f1)"
+    say "ready after $SECONDS s, $(du -h "$bin/$program" | cut -f1)"
   fi
 fi
+if [[ $profile == controller-manager ]]; then bin=$KUBEBUILDER_ASSETS; fi
 echo "$bin"

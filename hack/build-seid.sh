@@ -4,6 +4,7 @@
 #
 #   hack/build-seid.sh               .cache/seid/VERSION/seid and the wasm libraries in .cache/seid/VERSION/lib
 #   hack/build-seid.sh --print-path  print the folder, build nothing
+#   hack/build-seid.sh --check       build nothing; succeeds if there is nothing to build
 #
 # VERSION is the chain version that tools/seid/go.mod names. Needs Go, a C compiler and, unless everything is
 # cached, the module proxy. The binary finds its libraries in lib/ beside itself; it wants HOME to be set.
@@ -15,6 +16,10 @@ chain=github.com/sei-protocol/sei-chain
 version=$(awk -v m="$chain" '$1 == "require" && $2 == m {print $3}' "$module/go.mod")
 out=$root/.cache/seid/$version
 log=$out/build.log
+# shellcheck source=hack/retry.sh
+source "$root/hack/retry.sh"
+# shellcheck source=hack/progress.sh
+source "$root/hack/progress.sh"
 
 say()  { echo "seid: $*" >&2; }
 fail() { say "$*"; exit 1; }
@@ -22,7 +27,7 @@ fail() { say "$*"; exit 1; }
 [[ -n $version ]] || fail "tools/seid/go.mod requires no version of $chain"
 
 case ${1-} in
-  '')           ;;
+  '' | --check) ;;
   --print-path) echo "$out"; exit ;;
   *)            fail "unknown argument $1; the head of hack/build-seid.sh lists them" ;;
 esac
@@ -40,7 +45,7 @@ libraries=(
 
 # The stamp covers all that goes into the binary: sources, module versions, this recipe and the compiler.
 stamp() {
-  { go env GOVERSION GOOS GOARCH; cat "$0" "$module/go.mod" "$module/go.sum" "$module/main.go"; } | sha256sum | cut -d' ' -f1
+  { go env GOVERSION GOOS GOARCH; declare -f compile copy_libraries; cat "$module/go.mod" "$module/go.sum" "$module/main.go"; } | sha256sum | cut -d' ' -f1
 }
 
 up_to_date() {
@@ -50,45 +55,6 @@ up_to_date() {
     [[ -e $out/lib/$(basename "$library") ]] || return 1
   done
 }
-
-# run STAGE COMMAND... runs a command into the log and says every 20 seconds that it is alive. Both go commands
-# print a line for each thing they have done, so the length of the log is the progress.
-run() {
-  local stage=$1 began=$SECONDS told=$SECONDS pid status=0
-  shift
-  say "$stage"
-  : >"$log"
-  "$@" >>"$log" 2>&1 &
-  pid=$!
-  while kill -0 "$pid" 2>/dev/null; do
-    sleep 1
-    if ((SECONDS - told >= 20)); then
-      told=$SECONDS
-      say "$stage: $((SECONDS - began)) s, $(wc -l <"$log" | xargs) steps done"
-    fi
-  done
-  wait "$pid" || status=$?
-  ((status == 0)) && say "$stage took $((SECONDS - began)) s"
-  return $status
-}
-
-# The module proxy answers 429 in bursts. What was fetched stays in the module cache, so every try gets further.
-transient='\b(429|50[0-9])\b|Too Many Requests|timeout|timed out|connection re|unexpected EOF|TLS handshake'
-with_retries() {
-  local delay
-  for delay in 5 10 20 40 60 60 last; do
-    run "$@" && return
-    if [[ $delay == last ]] || ! grep -qE "$transient" "$log"; then
-      break
-    fi
-    say "$1: the module proxy is busy; again in $delay s"
-    sleep "$delay"
-  done
-  tail -n 40 "$log" >&2
-  fail "$1: gave up; the whole log is in ${log#"$root"/}"
-}
-
-fetch() { go list -mod=readonly -tags netgo -deps . ; }
 
 # -checklinkname=0: a dependency of the chain links to symbols of the runtime that Go otherwise hides.
 # $ORIGIN is for the dynamic loader, not for the shell.
@@ -115,6 +81,10 @@ copy_libraries() {
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
 wanted=$(stamp)
+if [[ ${1-} == --check ]]; then
+  up_to_date
+  exit
+fi
 if ! up_to_date; then
   mkdir -p "$out"
   exec 9>"$out/lock"
@@ -123,8 +93,10 @@ fi
 if ! up_to_date; then
   cd "$module"
   export CGO_ENABLED=1 GOWORK=off GOFLAGS=-buildvcs=false
-  with_retries "fetching modules" fetch
-  with_retries "compiling $version" compile
+  # Asking for the package list downloads the modules and compiles nothing. It names each on standard error.
+  say "downloading modules"
+  with_retries go list -mod=readonly -tags netgo -deps -f "$to_compile" . >"$log" || fail "the modules could not be downloaded"
+  compile_packages "$(wc -l <"$log")" compile
   copy_libraries
   mv "$out/seid.new" "$out/seid"
   [[ $(HOME=${HOME:-/} "$out/seid" version 2>&1) == "$version" ]] || fail "the built binary does not answer with version $version"

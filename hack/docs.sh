@@ -9,8 +9,11 @@ hack/tool.sh github.com/elastic/crd-ref-docs@v0.3.0 \
   --templates-dir=hack/crd-ref-docs/templates \
   --renderer=markdown \
   --log-level=ERROR \
-  --output-path=docs/api.md
+  --output-path=docs/reference/api.md
 go run ./internal/metrics/gendocs
-go test ./internal/events ./cmd/manager -run Docs -count=1 -update >/dev/null
+go run ./internal/reasons/gendocs
+go run ./internal/messages/gendocs
+go test ./internal/events ./internal/cli ./cmd/manager -run Docs -count=1 -update >/dev/null
 go test ./test/monitoring -run Docs -count=1 -update >/dev/null
 go test ./internal/seid/config -run KeyReference -count=1 -update >/dev/null
+go test ./test/security -run Docs -count=1 -update >/dev/null

@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # Ends what hack/up.sh started and removes all traces: processes, mounts, links, routes and the state folder.
+# CLUSTER_STATE is the folder of another cluster than that of make up.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-state=$root/.state/cluster
+state=${CLUSTER_STATE:-$root/.state/cluster}
 
+if [[ ${UP_CLUSTER:-local} == existing ]]; then
+  echo "down: the cluster was there before make up and stays. kubectl delete namespace sei-demo ends the network; docs/how-to/install.md says how to uninstall the operator" >&2
+  exit 1
+fi
 if [[ ! -d $state ]]; then
   echo "down: nothing runs here"
   exit

@@ -7,6 +7,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
+source "$root/hack/retry.sh"
 cache=$root/.cache/prometheus
 oldest=2.42
 
@@ -31,33 +32,23 @@ on_path() {
 
 cached() {
   local folder
-  folder=$(find "$cache" -path '*/usr/bin/promtool' -printf '%h\n' 2>/dev/null | sort -V | tail -n 1)
+  folder=$(find "$cache/" -path '*/usr/bin/promtool' -printf '%h\n' 2>/dev/null | sort -V | tail -n 1)
   [[ -n $folder && -x $folder/prometheus ]] && echo "$folder"
 }
 
-# Mirrors are busy at times.
-with_retries() {
-  local delay
-  for delay in 2 5 15 30 last; do
-    "$@" >&2 && return
-    [[ $delay == last ]] && return 1
-    say "$1 $2 did not work; again in $delay s"
-    sleep "$delay"
-  done
-}
-
 fetch() {
-  command -v apt-get >/dev/null && command -v dpkg >/dev/null ||
+  if ! command -v apt-get >/dev/null || ! command -v dpkg >/dev/null; then
     fail "there is no apt here: install prometheus $oldest or newer yourself, so that prometheus and promtool are on PATH"
+  fi
   if [[ $(id -u) == 0 ]]; then
-    with_retries apt-get update -qq || say "the package lists could not be renewed"
+    with_retries apt-get update -qq >&2 || say "the package lists could not be renewed"
   fi
   local work package version
   work=$(mktemp -d "$cache/fetch.XXXXXX")
   # shellcheck disable=SC2064 # the folder of now
   trap "rm -rf '$work'" EXIT
   # apt drops its privileges for downloads, and says so at length where it cannot.
-  (cd "$work" && with_retries apt-get download -qq -o APT::Sandbox::User=root prometheus) ||
+  (cd "$work" && with_retries apt-get download -qq -o APT::Sandbox::User=root prometheus >&2) ||
     fail "Debian's package could not be fetched: install prometheus $oldest or newer yourself, so that prometheus and promtool are on PATH"
   package=$(find "$work" -name 'prometheus_*.deb')
   version=$(dpkg-deb --field "$package" Version)

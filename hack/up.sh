@@ -1,112 +1,76 @@
 #!/usr/bin/env bash
 # Starts a Kubernetes node on this machine, installs the operator as it is shipped, and brings up a Sei network of four
 # validators and a full node. Run again, it goes on with what is there. hack/down.sh ends it and leaves nothing.
+# With the argument --empty it ends once Kubernetes has the images: nothing is installed.
 #
-# K8S_VERSION selects the Kubernetes version.
+# K8S_VERSION selects the Kubernetes version. CLUSTER_STATE is a folder for another cluster than that of make up, and
+# CLUSTER_NETWORK its address range, 198.18.0.0/16 or 198.19.0.0/16. With UP_CLUSTER=existing no cluster is started:
+# hack/up-existing.sh uses that of KUBECONFIG.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-state=$root/.state/cluster
-namespace=sei-demo
-nodes=(validator-0 validator-1 validator-2 validator-3 full)
-patience=600
+case ${UP_CLUSTER:-local} in
+  local)    ;;
+  existing) exec "$root/hack/up-existing.sh" ;;
+  *)        echo "up: UP_CLUSTER=$UP_CLUSTER is unknown: local or existing" >&2; exit 1 ;;
+esac
+source "$root/hack/local.sh"
+kubeconfig=$state/kubeconfig
+source "$root/hack/network.sh"
+only=${1-}
 
-say()  { printf '%4d s  %s\n' "$SECONDS" "$*"; }
-fail() { echo "up: $*" >&2; exit 1; }
-
-elsewhere="the manifests in config/ run on any other cluster as well (kind, EKS, ...)"
+elsewhere="UP_CLUSTER=existing brings the network up in a cluster that you have (kind, EKS, ...); see docs/how-to/local-cluster.md"
+[[ -z $only || $only == --empty ]] || fail "unknown argument $only"
 [[ $(uname -s) == Linux ]] || fail "running pods needs Linux; $elsewhere"
 [[ $(id -u) == 0 ]] || fail "running pods needs root: sudo make up; $elsewhere"
 
-kubectl() { "$bin/kubectl" --kubeconfig="$state/kubeconfig" "$@"; }
-
-# The images are loaded once, and again when they have changed.
-load_images() {
-  local name loaded=$state/loaded-images wanted
-  wanted=$(cat "$images"/{manager,sidecar,seid,seid-next}.stamp)
-  if [[ -e $loaded && $(cat "$loaded") == "$wanted" ]]; then return; fi
-  for name in manager sidecar seid seid-next; do
-    "$bin/cluster" load-image --state-dir="$state" "$images/$name.tar" 2>/dev/null ||
-      fail "$name.tar could not be loaded; $bin/cluster status --state-dir=$state says more"
-    say "image $name loaded"
-  done
-  echo "$wanted" >"$loaded"
+# announce says what will take long. The figures are those of two busy cores.
+announce() {
+  local kubernetes=yes chain=yes
+  "$root/hack/build-cluster.sh" --node --check && kubernetes=
+  "$root/hack/build-seid.sh" --check && chain=
+  if [[ -z $kubernetes$chain ]]; then return; fi
+  say "compiling comes first, once; later runs take a minute. On two cores:"
+  if [[ $kubernetes ]]; then say "  Kubernetes   about 14 minutes"; fi
+  if [[ $chain ]]; then say "  the chain    about 10 minutes"; fi
 }
 
-install_operator() {
-  local image
-  image=$(cut -c1-16 "$images/manager.stamp")
-  kubectl kustomize "$root/config/demo/operator" | sed "s|demo.sei.io/image: unknown|demo.sei.io/image: \"$image\"|" |
-    kubectl apply --server-side -f - >"$state/install.log" 2>&1 || { cat "$state/install.log" >&2; fail "the operator could not be installed"; }
-  kubectl -n sei-operator rollout status deployment/sei-operator --timeout=180s >/dev/null ||
-    fail "the operator did not become ready: kubectl -n sei-operator describe pods"
+# start starts Kubernetes, and the operator in it unless the cluster stays empty.
+start() {
+  "$bin/cluster" up --state-dir="$state" --network="${CLUSTER_NETWORK:-198.18.0.0/16}" >/dev/null
+  say "Kubernetes runs"
+  load_images manager sidecar
+  if [[ $only == --empty ]]; then return; fi
+  apply_operator
+  say "the operator is installed"
 }
 
-# facts prints a line for every node: name|phase|readiness|what its plan is doing.
-facts() {
-  kubectl -n "$namespace" get seinodes -o 'jsonpath={range .items[*]}{.metadata.name}|{.status.phase}|{.status.conditions[?(@.type=="Ready")].reason}|{.status.conditions[?(@.type=="PlanInProgress")].message}{"\n"}{end}' 2>/dev/null || true
-}
-
-# ask NODE PATH asks the node's RPC through the API server.
-ask() { kubectl get --raw "/api/v1/namespaces/$namespace/pods/$1-0:26657/proxy/$2" 2>/dev/null || true; }
-
-height() { ask "$1" status | grep -o '"latest_block_height": *"[0-9]*"' | grep -o '[0-9]*' || echo -; }
-peers()  { ask "$1" net_info | grep -o '"state": *"[^"]*connected' | wc -l; }
-
-# show prints what changed since it was last called, without waiting times, which change all the time.
-declare -A shown
-show() {
-  local name phase ready doing line
-  while IFS='|' read -r name phase ready doing; do
-    [[ -n $name ]] || continue
-    line=$phase
-    if [[ $phase == Running ]]; then line+=", $ready"; fi
-    if [[ $doing == *": task "* ]]; then line+=": ${doing#*: }" line=${line%%, since*}; fi
-    if [[ ${shown[$name]-} != "$line" ]]; then
-      shown[$name]=$line
-      say "$(printf '%-12s %s' "$name" "$line")"
-    fi
-  done <<<"$1"
-}
-
-# watch_network shows progress until every node is in sync.
-first_block=
-watch_network() {
-  local now at began=$SECONDS
-  while ((SECONDS - began < patience)); do
-    now=$(facts)
-    show "$now"
-    if [[ -z $first_block ]]; then
-      at=$(height "${nodes[0]}")
-      if [[ $at =~ ^[1-9] ]]; then
-        first_block=$SECONDS
-        say "the chain lives: block $at"
-      fi
-    fi
-    if [[ $(grep -c '|Running|InSync|' <<<"$now") -ge ${#nodes[@]} ]]; then return; fi
-    sleep 2
-  done
-  fail "the network is not in sync after $patience s: kubectl -n $namespace describe seinodes (export KUBECONFIG=$state/kubeconfig)"
-}
-
-table() {
-  local name phase ready doing
-  printf '\n%-14s %-12s %-10s %-8s %s\n' NODE PHASE READY HEIGHT PEERS
-  while IFS='|' read -r name phase ready doing; do
-    printf '%-14s %-12s %-10s %-8s %s\n' "$name" "$phase" "$ready" "$(height "$name")" "$(peers "$name")"
-  done < <(facts)
-}
-
+announce
 say "building what is missing"
-images=$("$root/hack/images.sh" | tail -n 1)
+images=$("$root/hack/images.sh" --own | tail -n 1)
 bin=$("$root/hack/build-cluster.sh" --node --print-path)
-say "starting Kubernetes"
-"$bin/cluster" up --state-dir="$state" >/dev/null
-load_images
-install_operator
-say "the operator is ready"
+# The chain may still have to be compiled. Its progress is on the screen, so the rest is shown afterwards.
+started=$(mktemp)
+trap 'rm -f "$started"' EXIT
+start >"$started" 2>&1 &
+result=0
+"$root/hack/images.sh" --chain >/dev/null || result=$?
+wait $! || result=$?
+cat "$started"
+((result == 0)) || exit "$result"
+load_images seid
+if [[ $only == --empty ]]; then
+  load_images seid-next
+  printf '\nKubernetes runs, and nothing is installed.\n\n  export KUBECONFIG=%s PATH=%s:$PATH\n\nmake down ends it.\n' "$state/kubeconfig" "$bin"
+  exit
+fi
+# The network waits for the operator by itself. The second image of the chain is for later.
 kubectl apply -k "$root/config/demo/network" >"$state/demo.log" 2>&1 || { cat "$state/demo.log" >&2; fail "the network could not be applied"; }
+load_images seid-next &
+await_operator
+say "the operator is ready"
 watch_network
+wait $!
 table
 cat <<END
 

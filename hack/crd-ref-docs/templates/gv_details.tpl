@@ -2,7 +2,7 @@
 {{- $gv := . -}}
 Group and version: `{{ $gv.GroupVersionString }}`. `kubectl explain seinode.spec` shows the same texts.
 A field is optional unless its rules say *required*. Rules are checked when an object is applied; what
-only shows later is a condition, see [operations](operations.md).
+only shows later is a condition, see [conditions](conditions.md).
 
 Kinds:
 {{ range $gv.SortedKinds }}

@@ -1,0 +1,6 @@
+package reasons
+
+const (
+	ReasonReady    = "Ready"
+	ReasonNotReady = "NotReady"
+)
