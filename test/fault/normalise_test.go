@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/test/fault/internal/describe"
 )
@@ -31,7 +32,7 @@ func (p *picture) excuse(undisturbed *picture, by *disturbance) {
 }
 
 // excuseReopening takes a last plan that opened the gate or restarted seid for the one of the undisturbed end. That
-// seid was started as often as there is part of the rest.
+// seid was started as often as there is part of the rest. Such a plan applies no pod template.
 func (p *picture) excuseReopening(undisturbed *picture) {
 	for name, fields := range p.Objects {
 		want := undisturbed.Objects[name]
@@ -40,7 +41,15 @@ func (p *picture) excuseReopening(undisturbed *picture) {
 			again := value == domain.ReasonSidecarNotReady || value == domain.ReasonRestartDue
 			if again && strings.HasPrefix(want[i], path+": ") {
 				fields[i] = want[i]
+				p.excuseApplied(strings.TrimPrefix(name, v1alpha1.KindSeiNode+" "), undisturbed)
 			}
 		}
+	}
+}
+
+func (p *picture) excuseApplied(node string, undisturbed *picture) {
+	if is, found := p.Nodes[node]; found {
+		is.AppliedByLastPlan = undisturbed.Nodes[node].AppliedByLastPlan
+		p.Nodes[node] = is
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/test/fault/internal/describe"
 )
 
@@ -77,13 +79,16 @@ type nodePicture struct {
 	Starts     int
 	Overrides  map[string]string
 	RestartDue []string
+	// AppliedByLastPlan: the last plan is the one that has applied the pod template. The id of a plan tells
+	// nothing else that two runs could have in common.
+	AppliedByLastPlan bool
 }
 
 func (r *run) picture() *picture {
 	r.T.Helper()
 	p := &picture{Objects: map[string][]string{}, Nodes: map[string]nodePicture{}, Tasks: map[string]int{}}
 	p.Made, p.Gone = r.census.counts()
-	names := newNames(r.NS)
+	names, lastPlans := newNames(r.NS), map[string]string{}
 	for _, kind := range describe.Kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
@@ -95,11 +100,14 @@ func (r *run) picture() *picture {
 			if strings.HasPrefix(item.GetName(), "kube-") {
 				continue
 			}
-			name := kind.Kind + " " + names.Name(&item)
-			p.Objects[name] = names.Describe(&item)
-			if kind.Kind == "SeiNode" {
+			switch kind.Kind {
+			case v1alpha1.KindSeiNode:
 				p.Nodes[item.GetName()] = r.nodePicture(item.GetName(), names)
+				lastPlans[item.GetName()] = takeLastPlan(&item)
+			case "StatefulSet":
+				p.noteApplied(&item, lastPlans[item.GetName()])
 			}
+			p.Objects[kind.Kind+" "+names.Name(&item)] = names.Describe(&item)
 		}
 	}
 	seen := map[string]bool{}
@@ -110,6 +118,21 @@ func (r *run) picture() *picture {
 		}
 	}
 	return p
+}
+
+// takeLastPlan takes the id of its last plan out of a node.
+func takeLastPlan(node *unstructured.Unstructured) string {
+	id, _, _ := unstructured.NestedString(node.Object, "status", "lastPlan", "id")
+	unstructured.RemoveNestedField(node.Object, "status", "lastPlan", "id")
+	return id
+}
+
+// noteApplied notes whether a node's last plan has applied its StatefulSet.
+func (p *picture) noteApplied(statefulSet *unstructured.Unstructured, lastPlan string) {
+	if node, found := p.Nodes[statefulSet.GetName()]; found {
+		node.AppliedByLastPlan = lastPlan != "" && statefulSet.GetAnnotations()[render.AnnotationPlan] == lastPlan
+		p.Nodes[statefulSet.GetName()] = node
+	}
 }
 
 // hasOrphans reports whether the garbage collector still has something to do.

@@ -199,7 +199,10 @@ func TestWire_UnansweredCalls_AreCounted(t *testing.T) {
 // differs is a difference, and so is such a plan where no store was lost.
 func TestExcuse_AGateThatWasOpenedAgain_OnlyAfterALostStore(t *testing.T) {
 	of := func(plan, phase string) *picture {
-		return &picture{Objects: map[string][]string{"SeiNode full": {".status.lastPlan.reason: " + plan, ".status.phase: " + phase}}, Tasks: map[string]int{}}
+		return &picture{
+			Objects: map[string][]string{"SeiNode full": {".status.lastPlan.reason: " + plan, ".status.phase: " + phase}},
+			Nodes:   map[string]nodePicture{"full": {AppliedByLastPlan: plan == "NewNode"}}, Tasks: map[string]int{},
+		}
 	}
 	for _, c := range []struct {
 		disturbance, plan, phase string
@@ -211,7 +214,7 @@ func TestExcuse_AGateThatWasOpenedAgain_OnlyAfterALostStore(t *testing.T) {
 		{"sidecar-lost-store", "SidecarNotReady", "Failed", false},
 		{"sidecar-500", "SidecarNotReady", "Running", false},
 	} {
-		undisturbed, is := of("ConfigChanged", "Running"), of(c.plan, c.phase)
+		undisturbed, is := of("NewNode", "Running"), of(c.plan, c.phase)
 		is.excuse(undisturbed, disturbanceNamed(c.disturbance))
 		if same := cmp.Equal(undisturbed, is); same != c.same {
 			t.Errorf("%+v: same %t", c, same)
