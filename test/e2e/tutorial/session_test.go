@@ -55,7 +55,8 @@ func begin(t *testing.T, root string) *session {
 	helm := script(ctx, "helm.sh")
 	kubernetes := script(ctx, "build-cluster.sh", "--node", "--print-path")
 	plugin := filepath.Join(s.dir, "bin")
-	s.must(exec.CommandContext(ctx, "go", "build", "-C", root, "-o", plugin+"/", "./cmd/kubectl-sei"))
+	// The page shows a plugin of no particular version, whatever git says of the checkout.
+	s.must(exec.CommandContext(ctx, "go", "build", "-C", root, "-buildvcs=false", "-o", plugin+"/", "./cmd/kubectl-sei"))
 	script(ctx, "down.sh") // what an interrupted run has left
 	t.Cleanup(func() { script(context.WithoutCancel(t.Context()), "down.sh") })
 	began := time.Now()
