@@ -14,6 +14,7 @@ const (
 	byAdmission = "admission asks for it where an owner blocks its deletion"
 	lateCache   = "asked when a cache does not show our own write for some seconds"
 	repeated    = "an event that repeats is patched"
+	byPolicy    = "config/policies asks for it where a fleet votes; the tests of test/envtest/install try that"
 )
 
 // unseen are such rights.
@@ -21,6 +22,7 @@ var unseen = map[envtest.Use]string{
 	{Group: "sei.io", Resource: "seinodes/finalizers", Verb: "update"}:           byAdmission,
 	{Group: "sei.io", Resource: "seinodedeployments/finalizers", Verb: "update"}: byAdmission,
 	{Group: "sei.io", Resource: "seinodetasks/finalizers", Verb: "update"}:       byAdmission,
+	{Group: "sei.io", Resource: "seinodetasks", Verb: "sign"}:                    byPolicy,
 	{Group: "sei.io", Resource: "seinodes", Verb: "get"}:                         lateCache,
 	{Group: "sei.io", Resource: "seinodetasks", Verb: "get"}:                     lateCache,
 	{Group: "", Resource: "services", Verb: "get"}:                               lateCache,

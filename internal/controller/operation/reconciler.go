@@ -14,7 +14,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/task/nodetask"
 )
 
-// +kubebuilder:rbac:groups=sei.io,resources=seinodetasks,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=sei.io,resources=seinodetasks,verbs=get;list;watch;create;patch;delete;sign
 // +kubebuilder:rbac:groups=sei.io,resources=seinodetasks/status,verbs=patch
 // +kubebuilder:rbac:groups=sei.io,resources=seinodetasks/finalizers,verbs=update
 // +kubebuilder:rbac:groups=sei.io,resources=seinodes,verbs=get;list;watch;patch

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -127,6 +128,7 @@ func TestNamespaced_BringsANodeToReady(t *testing.T) {
 		t.Errorf("config/namespaced does not allow: %s", r)
 	}
 	requireNoSecrets(t, env)
+	requireSigns(t, env)
 }
 
 // requireNoSecrets fails if the operator's account can read Secrets beyond the watched namespace.
@@ -140,6 +142,24 @@ func requireNoSecrets(t *testing.T, env *envtest.Env) {
 		err := reader.List(t.Context(), &corev1.SecretList{}, client.InNamespace(name))
 		if (err == nil) != want || err != nil && !apierrors.IsForbidden(err) {
 			t.Errorf("Secrets of %q: %v", name, err)
+		}
+	}
+}
+
+// requireSigns fails if the policy on signing tasks would refuse the operator the tasks of a fleet's nodes in the watched
+// namespace, or no longer refuse it one in another.
+func requireSigns(t *testing.T, env *envtest.Env) {
+	t.Helper()
+	asker, err := client.New(asAccount(env, token(t, env, namespace, account)), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"": false, metav1.NamespaceDefault: false, namespace: false, watched: true} {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: name, Group: "sei.io", Resource: "seinodetasks", Verb: "sign"},
+		}}
+		if err := asker.Create(t.Context(), review); err != nil || review.Status.Allowed != want {
+			t.Errorf("the operator has the verb sign in namespace %q: %t, want %t (%v)", name, review.Status.Allowed, want, err)
 		}
 	}
 }
