@@ -42,7 +42,7 @@ func (s *seen) report(now time.Time) *StatusReport {
 			}
 		}
 		slices.SortStableFunc(f.Nodes, func(a, b NodeStatus) int { return cmp.Compare(ordinal(a.Name), ordinal(b.Name)) })
-		f.AppHashes = agreement(f.Nodes)
+		f.AppHashes, f.Upgrade = agreement(f.Nodes), upgradeOfFleet(fleet, f.Nodes, now)
 		report.Fleets = append(report.Fleets, f)
 	}
 	for _, node := range s.nodes {
@@ -112,6 +112,7 @@ func (s *seen) nodeStatus(node *seiv1.SeiNode, now time.Time) NodeStatus {
 		}
 	}
 	n.DiskDaysLeft, n.diskNew = s.daysLeft(node, n.Live, now)
+	n.Upgrade = upgradeOf(node, factsOf(&n).Upgrade, now)
 	return n
 }
 

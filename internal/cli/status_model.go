@@ -29,6 +29,8 @@ type FleetStatus struct {
 	// AppHashes sums up the verdicts on the nodes; empty when no node could be compared.
 	AppHashes string         `json:"appHashes,omitempty"`
 	Rollout   *RolloutDetail `json:"rollout,omitempty"`
+	// Upgrade is the upgrade that its chain has scheduled.
+	Upgrade *UpgradeDetail `json:"upgrade,omitempty"`
 	// Plan is the fleet's own work, for example a genesis ceremony.
 	Plan  *PlanDetail  `json:"plan,omitempty"`
 	Nodes []NodeStatus `json:"nodes,omitempty"`
@@ -62,6 +64,8 @@ type NodeStatus struct {
 	Live *live.Facts `json:"live,omitempty"`
 	// AppHash is ok or DIFFERS; empty when it could not be compared.
 	AppHash live.Verdict `json:"appHash,omitempty"`
+	// Upgrade is the upgrade that its chain has scheduled, or that it has stopped for.
+	Upgrade *UpgradeDetail `json:"upgrade,omitempty"`
 	// DiskDaysLeft is an estimate, see docs/how-to/kubectl-sei.md.
 	DiskDaysLeft *int64      `json:"diskDaysLeft,omitempty"`
 	Pods         []PodDetail `json:"pods,omitempty"`

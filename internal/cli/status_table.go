@@ -99,7 +99,7 @@ func (t *statusTable) fleet(f *FleetStatus) {
 		days = newVolume
 	}
 	t.add(t.named("fleet", f.Namespace, f.Name), fmt.Sprintf("%d/%d", f.Ready, f.Replicas), f.Phase, height, lag, blank, f.AppHashes, disk, days,
-		t.image(f.Image), blank, blank, t.cut(rolloutWords(f.Rollout)))
+		t.image(f.Image), blank, blank, t.cut(sentences(rolloutWords(f.Rollout), f.Upgrade.words(t.wide))))
 	if f.Plan != nil {
 		t.plan(f.Plan, branch(len(f.Nodes) == 0))
 	}
@@ -126,7 +126,7 @@ func (t *statusTable) node(n *NodeStatus, prefix, below string) {
 		detail = n.Message
 	}
 	t.add(prefix+t.named("node", n.Namespace, n.Name), n.Ready, n.Reason, number(facts.Height), number(facts.Lag), number(facts.Peers),
-		string(n.AppHash), disk, days, t.images(n), facts.SyncState, blank, t.cut(detail))
+		string(n.AppHash), disk, days, t.images(n), facts.SyncState, blank, t.cut(sentences(detail, n.Upgrade.words(t.wide))))
 	for i := range n.Pods {
 		t.pod(&n.Pods[i], below+branch(i == len(n.Pods)-1 && n.Plan == nil))
 	}
@@ -173,6 +173,11 @@ func (t *statusTable) image(name string) string {
 
 func (t *statusTable) cut(sentence string) string {
 	return cmp.Or(cut(sentence, detailWidth, t.wide), blank)
+}
+
+// sentences puts those together that there are.
+func sentences(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }
 
 func rolloutWords(r *RolloutDetail) string {

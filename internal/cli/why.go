@@ -61,6 +61,7 @@ func (f *Factory) showWhy(ctx context.Context, output *Output, name string) erro
 	}
 	warnings := slices.DeleteFunc(events, func(e HistoryEntry) bool { return e.Type != corev1.EventTypeWarning })
 	why := whyOf(node, found, warnings, f.Clock.Now())
+	why.Upgrade, why.NoEstimate = c.lookAtUpgrade(ctx, node, found, f.Clock.Now())
 	if !output.Human() {
 		return output.Document(f.IO.Out, why)
 	}
@@ -103,11 +104,25 @@ func whyText(why *Why, now time.Time) string {
 	if why.Ready == "True" && why.Because == "" && len(why.Conditions)+len(why.Pods) == 0 {
 		b.WriteString("\nNothing is missing.\n")
 	}
+	upgrade := why.upgradeLines()
+	section(&b, "Scheduled upgrade", len(upgrade), func(i int) string { return upgrade[i] })
 	section(&b, "Warnings", len(why.Warnings), func(i int) string {
 		e := why.Warnings[i]
 		return fmt.Sprintf("%s ago, %s: %s", duration.HumanDuration(now.Sub(e.Time.Time)), e.Object, joined(e.Reason, e.Detail))
 	})
 	return b.String()
+}
+
+// upgradeLines say which upgrade is ahead, and why nobody knows when.
+func (w *Why) upgradeLines() []string {
+	if !w.Upgrade.ahead() {
+		return nil
+	}
+	lines := []string{w.Upgrade.words(true)}
+	if w.NoEstimate != "" {
+		lines = append(lines, "estimated time not known: "+w.NoEstimate)
+	}
+	return lines
 }
 
 // saidOnce has one line, "a, b: words", for all items that say the same, in the order in which it is said first.

@@ -30,6 +30,10 @@ type Why struct {
 	Missing []MissingStep `json:"missing,omitempty"`
 	// Conditions are the unhealthy ones, without Ready.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Upgrade is the upgrade that its chain has scheduled, or that it has stopped for.
+	Upgrade *UpgradeDetail `json:"upgrade,omitempty"`
+	// NoEstimate is why its time is not known; empty when it is.
+	NoEstimate string `json:"noEstimate,omitempty"`
 	// Pods are what is wrong with the node's pods, in words.
 	Pods []string `json:"pods,omitempty"`
 	// Warnings are events of the node and its pods, newest last.
@@ -112,7 +116,7 @@ func missingSteps(node *seiv1.SeiNode, now time.Time) (string, []MissingStep) {
 // when they are not True.
 var (
 	troubleWhenTrue = []string{seiv1.ConditionStalled, seiv1.ConditionUpgradeImageMissing, seiv1.ConditionUpgradeFailed, seiv1.ConditionPaused}
-	neverTrouble    = []string{seiv1.ConditionReconciling, seiv1.ConditionPlanInProgress, seiv1.ConditionUpgradeScheduled}
+	neverTrouble    = []string{seiv1.ConditionReconciling, seiv1.ConditionPlanInProgress}
 )
 
 // isTrouble reports whether a condition of a node says that something is not as it should be.
@@ -122,6 +126,8 @@ func isTrouble(c metav1.Condition) bool {
 		return false
 	case c.Type == seiv1.ConditionNodeUpdateInProgress:
 		return c.Reason == seiv1.ReasonUpdateFailed || c.Reason == seiv1.ReasonPendingRestart
+	case c.Type == seiv1.ConditionUpgradeScheduled:
+		return c.Reason == seiv1.ReasonImagePullFailed
 	case slices.Contains(troubleWhenTrue, c.Type):
 		return c.Status == metav1.ConditionTrue
 	default:

@@ -144,6 +144,9 @@ func TestIsTrouble_OfEachKindOfCondition(t *testing.T) {
 		{condition(seiv1.ConditionNodeUpdateInProgress, metav1.ConditionFalse, seiv1.ReasonPendingRestart, ""), true},
 		{condition(seiv1.ConditionNodeUpdateInProgress, metav1.ConditionFalse, seiv1.ReasonUpToDate, ""), false},
 		{condition(seiv1.ConditionPlanInProgress, metav1.ConditionFalse, seiv1.ReasonNoPlan, ""), false},
+		{condition(seiv1.ConditionUpgradeScheduled, metav1.ConditionTrue, seiv1.ReasonImageKnown, ""), false},
+		{condition(seiv1.ConditionUpgradeScheduled, metav1.ConditionTrue, seiv1.ReasonImagePullFailed, ""), true},
+		{condition(seiv1.ConditionUpgradeScheduled, metav1.ConditionFalse, seiv1.ReasonNothingScheduled, ""), false},
 	}
 	for _, test := range tests {
 		if got := isTrouble(test.c); got != test.want {

@@ -30,6 +30,8 @@ type Facts struct {
 	Lag       *int64 `json:"lag,omitempty"`
 	Peers     *int64 `json:"peers,omitempty"`
 	Disk      *Disk  `json:"disk,omitempty"`
+	// Upgrade is what the node says of the upgrade that its chain has planned.
+	Upgrade *Upgrade `json:"upgrade,omitempty"`
 	// App is what the application's state has come to.
 	App *App `json:"app,omitempty"`
 	// Missing says why facts are missing.

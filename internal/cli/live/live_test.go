@@ -11,12 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/cli/live"
+	"github.com/sei-operator/sei-operator/internal/sidecar/look"
 )
 
 // answers is a Proxy: what pods answer, by "POD PORT PATH" and, for heights, "?HEIGHT".
@@ -100,6 +102,38 @@ func TestAsk_ASeed_IsNotAskedForAChain(t *testing.T) {
 	facts := live.Ask(t.Context(), answers{"a-0 7777 /v0/metrics": "# TYPE sei_node_peers gauge\nsei_node_peers 3\n", "a-0 26657 /abci_info": info(9, 9)}, seed)
 	if facts.App != nil || facts.Peers == nil || *facts.Peers != 3 {
 		t.Errorf("got %+v", facts)
+	}
+}
+
+// estimating is what a sidecar answers whose chain gets to an upgrade at a time.
+func estimating(name string, at time.Time) string {
+	return fmt.Sprintf("# TYPE %[1]s gauge\n%[1]s{name=%[2]q} %[3]v\n", look.MetricUpgradeTime, name, float64(at.Unix()))
+}
+
+func TestAskUpgrade_TellsTheEstimateOrWhyThereIsNone(t *testing.T) {
+	at := time.Date(2026, time.November, 15, 15, 20, 0, 0, time.UTC)
+	const metrics = "a-0 7777 /v0/metrics"
+	tests := []struct {
+		name  string
+		proxy live.Proxy
+		want  *live.Upgrade
+		why   string
+	}{
+		{"an upgrade is ahead", answers{metrics: estimating("v7", at)}, &live.Upgrade{Name: "v7", EstimatedTime: at}, ""},
+		{"none is, or nobody can tell", answers{metrics: "# TYPE sei_node_height gauge\nsei_node_height 3\n"}, nil, ""},
+		{"the sidecar is silent", answers{}, nil, "connection refused"},
+		{"no right", refusing{apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a-0", errors.New("no"))}, nil, "your account may not get pods/proxy"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, why := live.AskUpgrade(t.Context(), test.proxy, node("a"))
+			if diff := cmp.Diff(test.want, got); diff != "" || why != test.why {
+				t.Errorf("why %q, want %q; (-want +got):\n%s", why, test.why, diff)
+			}
+			if all := live.Ask(t.Context(), test.proxy, node("a")); !cmp.Equal(test.want, all.Upgrade) {
+				t.Errorf("with all facts: %+v", all.Upgrade)
+			}
+		})
 	}
 }
 

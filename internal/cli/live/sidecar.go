@@ -22,19 +22,14 @@ const (
 	metricSyncState = "sei_node_sync_state"
 	metricDiskSize  = "sei_node_disk_size_bytes"
 	metricDiskFree  = "sei_node_disk_free_bytes"
+	metricUpgradeAt = "sei_node_upgrade_estimated_timestamp_seconds"
 )
 
-// askSidecar fills facts from the sidecar's metrics. They are served in the clear, for scrapers, also
-// where everything else takes TLS and a token.
+// askSidecar fills facts from the sidecar's metrics.
 func askSidecar(ctx context.Context, proxy Proxy, pod types.NamespacedName, port int, facts *Facts) error {
-	body, err := proxy.Get(ctx, pod, "http", port, api.PathMetrics, nil)
+	families, err := metricsOf(ctx, proxy, pod, port)
 	if err != nil {
 		return err
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("reading the metrics of the sidecar: %w", err)
 	}
 	facts.Height = gauge(families[metricHeight])
 	facts.Lag = gauge(families[metricLag])
@@ -43,7 +38,23 @@ func askSidecar(ctx context.Context, proxy Proxy, pod types.NamespacedName, port
 	if size, free := gauge(families[metricDiskSize]), gauge(families[metricDiskFree]); size != nil && free != nil {
 		facts.Disk = &Disk{Size: *size, Free: *free}
 	}
+	facts.Upgrade = upgradeOf(families[metricUpgradeAt])
 	return nil
+}
+
+// metricsOf asks the sidecar for its metrics. They are served in the clear, for scrapers, also where
+// everything else takes TLS and a token.
+func metricsOf(ctx context.Context, proxy Proxy, pod types.NamespacedName, port int) (map[string]*dto.MetricFamily, error) {
+	body, err := proxy.Get(ctx, pod, "http", port, api.PathMetrics, nil)
+	if err != nil {
+		return nil, err
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("reading the metrics of the sidecar: %w", err)
+	}
+	return families, nil
 }
 
 func gauge(family *dto.MetricFamily) *int64 {
@@ -60,10 +71,16 @@ func stateOf(family *dto.MetricFamily) string {
 		if m.GetGauge().GetValue() != 1 {
 			continue
 		}
-		for _, label := range m.GetLabel() {
-			if label.GetName() == "state" {
-				return label.GetValue()
-			}
+		return label(m, "state")
+	}
+	return ""
+}
+
+// label is the value of a label; empty when the series does not have it.
+func label(series *dto.Metric, name string) string {
+	for _, l := range series.GetLabel() {
+		if l.GetName() == name {
+			return l.GetValue()
 		}
 	}
 	return ""
