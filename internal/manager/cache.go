@@ -52,8 +52,8 @@ func cacheOptions(namespaces []string) (cache.Options, error) {
 			&corev1.ConfigMap{}: {Label: genesis},
 			// Every StatefulSet and DaemonSet of the cluster has some of its own.
 			&appsv1.ControllerRevision{}: {Label: revisions},
-			&appsv1.StatefulSet{}: {Transform: leanStatefulSet},
-			&corev1.Secret{}:      {Transform: bareMetadata},
+			&appsv1.StatefulSet{}:        {Transform: leanStatefulSet},
+			&corev1.Secret{}:             {Transform: bareMetadata},
 		},
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -241,7 +242,7 @@ func TestRows_SeveralRuns_AreJudgedByTheirMedian(t *testing.T) {
 	if !all.missed(runs) {
 		t.Errorf("%s is met with %+v", all.name, all.spreadOf(runs))
 	}
-	report := &Report{Runs: append(runs, &Run{Nodes: 100, Rest: Rest{Seconds: 60}})}
+	report := &Report{Runs: slices.Concat(runs, []*Run{{Nodes: 100, Rest: Rest{Seconds: 60}}})}
 	if groups := report.bySize(); len(groups) != 2 || len(groups[0]) != 3 {
 		t.Errorf("the runs are grouped as %v", groups)
 	}

@@ -34,14 +34,15 @@ func measureBusy(ctx context.Context, s *settings, binary string, out io.Writer)
 	}
 	defer b.close()
 	result := &Busy{Nodes: s.busy, LoadAverage: b.run.LoadAverage}
-	err = b.steps(ctx, step{"bystanders", b.settleBystanders}, step{"changes in a load", func(ctx context.Context) error { return b.changeInLoad(ctx, result) }}, step{"end", b.end})
+	change := func(ctx context.Context) error { return b.changeInLoad(ctx, result) }
+	err = b.steps(ctx, step{"bystanders", b.settleBystanders}, step{"changes in a load", change}, step{"end", b.end})
 	return result, err
 }
 
 func bystander(i int) string { return fmt.Sprintf("bystander-%02d", i) }
 
 func (b *bench) settleBystanders(ctx context.Context) error {
-	var names []string
+	names := make([]string, 0, bystanders)
 	for i := range bystanders {
 		names = append(names, bystander(i))
 	}
@@ -51,7 +52,7 @@ func (b *bench) settleBystanders(ctx context.Context) error {
 // createAndSettle makes nodes and waits until they are done.
 func (b *bench) createAndSettle(ctx context.Context, names []string) error {
 	done := b.nodes.expect(names, settledOn(imageFirst))
-	if err := each(names, func(name string) error { return b.create(ctx, name, imageFirst) }); err != nil {
+	if err := each(names, func(name string) error { return b.create(ctx, name) }); err != nil {
 		return err
 	}
 	if _, err := b.await(ctx, done); err != nil {
@@ -65,7 +66,7 @@ func (b *bench) createAndSettle(ctx context.Context, names []string) error {
 func (b *bench) changeInLoad(ctx context.Context, result *Busy) error {
 	began, done := time.Now(), b.nodes.expect(b.names, settledOn(imageFirst))
 	created := make(chan error, 1)
-	go func() { created <- each(b.names, func(name string) error { return b.create(ctx, name, imageFirst) }) }()
+	go func() { created <- each(b.names, func(name string) error { return b.create(ctx, name) }) }()
 	var took []time.Duration
 	for i := range bystanders {
 		if len(took) > 0 && b.nodes.reached(done) == len(b.names) {

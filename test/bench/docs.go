@@ -30,13 +30,13 @@ func (r *Report) writeDocs(root string) error {
 	if err != nil {
 		return fmt.Errorf("writing the figures down in %s: %w", docsPage, err)
 	}
-	if err := os.WriteFile(page, []byte(updated), 0o644); err != nil { //nolint:gosec // it is committed
+	if err := os.WriteFile(page, []byte(updated), 0o644); err != nil {
 		return fmt.Errorf("writing the figures down: %w", err)
 	}
 	if len(r.Growth) == 0 {
 		return nil
 	}
-	if err := os.WriteFile(rooted(root, growthPlot), plotGrowth(r.Growth), 0o644); err != nil { //nolint:gosec // it is committed
+	if err := os.WriteFile(rooted(root, growthPlot), plotGrowth(r.Growth), 0o644); err != nil {
 		return fmt.Errorf("drawing the growth: %w", err)
 	}
 	return nil

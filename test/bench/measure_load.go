@@ -29,7 +29,7 @@ func (b *bench) single(ctx context.Context) error {
 		names = append(names, name)
 		done := b.nodes.expect([]string{name}, settledOn(imageFirst))
 		created := time.Now()
-		if err := b.create(ctx, name, imageFirst); err != nil {
+		if err := b.create(ctx, name); err != nil {
 			return err
 		}
 		met, err := b.await(ctx, done)
@@ -65,7 +65,7 @@ func (b *bench) load(ctx context.Context) error {
 	}
 	profiled := b.profileDuring(ctx, "load", b.profileSpan())
 	running, done := b.nodes.expect(b.names, isRunning), b.nodes.expect(b.names, settledOn(imageFirst))
-	created, err := b.stamped(b.names, func(name string) error { return b.create(ctx, name, imageFirst) })
+	created, err := b.stamped(b.names, func(name string) error { return b.create(ctx, name) })
 	if err != nil {
 		return err
 	}

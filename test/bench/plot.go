@@ -62,8 +62,9 @@ func (p panel) draw(b *bytes.Buffer, all []*Growth) {
 	}
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" fill="#555">settled nodes</text>`, x(most/2), y(0)+30)
 	if p.limit > 0 {
-		fmt.Fprintf(b, `<line x1="%d" x2="%.1f" y1="%.1f" y2="%.1f" stroke="#c33" stroke-dasharray="5 3"/><text x="%.1f" y="%.1f" text-anchor="end" fill="#c33">aim</text>`,
-			marginLeft, x(most), y(p.limit), y(p.limit), x(most), y(p.limit)-4)
+		fmt.Fprintf(b, `<line x1="%d" x2="%.1f" y1="%.1f" y2="%.1f" stroke="#c33" stroke-dasharray="5 3"/>`,
+			marginLeft, x(most), y(p.limit), y(p.limit))
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="end" fill="#c33">aim</text>`, x(most), y(p.limit)-4)
 	}
 	command := "M"
 	b.WriteString(`<path fill="none" stroke="#2b6cb0" stroke-width="1.6" d="`)

@@ -34,7 +34,8 @@ func (r *Report) markdown() string {
 
 func (r *Report) writeWrites(b *strings.Builder) {
 	fmt.Fprintf(b, "### Single writes\n\nLoad average before: %.1f.\n\n", r.WritesLoad)
-	cells := [][]string{{"object", "request", "API server", "etcd"}, rule(4)}
+	cells := make([][]string, 0, 2+len(r.Writes))
+	cells = append(cells, []string{"object", "request", "API server", "etcd"}, rule(4))
 	for _, w := range r.Writes {
 		cells = append(cells, []string{w.Object, w.Request, fmt.Sprintf("%.1f ms", w.APIServer), fmt.Sprintf("%.1f ms", w.Etcd)})
 	}
@@ -44,7 +45,10 @@ func (r *Report) writeWrites(b *strings.Builder) {
 
 func (r *Report) writeGrowth(b *strings.Builder) {
 	b.WriteString("### Growth\n\n")
-	cells := [][]string{{"settled nodes", "memory", "CPU per minute at rest", "cold start", "one node's change, median", "longest", "load average before"}, rule(7)}
+	cells := make([][]string, 0, 2+len(r.Growth))
+	cells = append(cells, []string{
+		"settled nodes", "memory", "CPU per minute at rest", "cold start", "one node's change, median", "longest", "load average before",
+	}, rule(7))
 	for _, g := range r.Growth {
 		cells = append(cells, []string{
 			fmt.Sprint(g.Nodes), fmt.Sprintf(inMiB, g.Memory), fmt.Sprintf(inSeconds, g.RestCPU), fmt.Sprintf(inSeconds, g.ColdStart),
@@ -64,8 +68,10 @@ func writeRuns(b *strings.Builder, runs []*Run) {
 	}
 	fmt.Fprintf(b, "### %d nodes, Kubernetes %s\n\n", first.Nodes, strings.TrimPrefix(first.Kubernetes, "v"))
 	fmt.Fprintf(b, "Runs: %d, load average before each: %s.\n\n", len(runs), strings.Join(loads, ", "))
-	cells := [][]string{{"", "ours", "spread", "public operator", "aim", ""}, rule(6)}
-	for _, line := range rowsOf(first.Nodes) {
+	lines := rowsOf(first.Nodes)
+	cells := make([][]string, 0, 2+len(lines))
+	cells = append(cells, []string{"", "ours", "spread", "public operator", "aim", ""}, rule(6))
+	for _, line := range lines {
 		figure, mark := line.spreadOf(runs), ""
 		if line.missed(runs) {
 			mark = "missed"
@@ -76,7 +82,7 @@ func writeRuns(b *strings.Builder, runs []*Run) {
 	b.WriteString("\nRequests per node:\n\n")
 	writeCells(b, requestCells(first))
 	b.WriteString("\nWrites per new node, whoever makes them:\n\n")
-	cells = [][]string{{"write", "per node"}, rule(2)}
+	cells = append(make([][]string, 0, 3+len(first.Load.Everybody)), []string{"write", "per node"}, rule(2))
 	var sum float64
 	for _, kind := range slices.Sorted(maps.Keys(first.Load.Everybody)) {
 		sum += first.Load.Everybody[kind]

@@ -176,11 +176,11 @@ func (w *world) writeCredentials(token string) error {
 	return nil
 }
 
-// create makes a full node, the plainest kind.
-func (w *world) create(ctx context.Context, name, image string) error {
+// create makes a full node, the plainest kind, with the image that all begin with.
+func (w *world) create(ctx context.Context, name string) error {
 	node := &v1alpha1.SeiNode{
 		ObjectMeta: metav1.ObjectMeta{Namespace: nodesNamespace, Name: name},
-		Spec:       v1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: image, FullNode: &v1alpha1.FullNodeSpec{}},
+		Spec:       v1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: imageFirst, FullNode: &v1alpha1.FullNodeSpec{}},
 	}
 	if err := w.Client.Create(ctx, node); err != nil {
 		return fmt.Errorf("creating SeiNode %s: %w", name, err)

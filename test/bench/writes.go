@@ -312,7 +312,9 @@ func (w *writes) status(ctx context.Context, request string, change func(*v1alph
 func planned(s *v1alpha1.SeiNodeStatus) {
 	now := metav1.Now()
 	s.Phase, s.ObservedGeneration = v1alpha1.NodeInitializing, 1
-	s.Plan = &v1alpha1.TaskPlan{ID: "3d0c2a54-0d2c-4c52-9a0e-6a6a7f6a2f0f", Phase: v1alpha1.PlanActive, Reason: "NewNode", Message: "the node is new", StartedAt: &now}
+	s.Plan = &v1alpha1.TaskPlan{
+		ID: "3d0c2a54-0d2c-4c52-9a0e-6a6a7f6a2f0f", Phase: v1alpha1.PlanActive, Reason: "NewNode", Message: "the node is new", StartedAt: &now,
+	}
 	for _, step := range []string{
 		"ensure-data-pvc", "apply-statefulset", "apply-service", "configure-genesis", "config-apply", "config-validate", "mark-ready", "observe-image",
 	} {
@@ -364,7 +366,7 @@ func (w *writes) watchers(ctx context.Context) error {
 				return fmt.Errorf("watching: %w", err)
 			}
 			go func() {
-				for range events.ResultChan() { //nolint:revive // read and dropped
+				for range events.ResultChan() { // read and dropped
 				}
 			}()
 		}

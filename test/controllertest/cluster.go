@@ -65,7 +65,8 @@ func New(t *testing.T, obj client.Object, configure ...func(*fake.ClientBuilder)
 		}
 	}
 	c := &Cluster{Clock: clocktesting.NewFakePassiveClock(At)}
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithObjects(obj).WithStatusSubresource(&v1alpha1.SeiNode{}, &v1alpha1.SeiNodeDeployment{}).
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithObjects(obj).
+		WithStatusSubresource(&v1alpha1.SeiNode{}, &v1alpha1.SeiNodeDeployment{}).
 		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: c.patchStatus, Apply: apply, Delete: remove})
 	for _, f := range configure {
 		f(builder)
