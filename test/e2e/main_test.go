@@ -34,10 +34,11 @@ func run(m *testing.M) int {
 		defer c.down()
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "e2e:", err)
+		theReport.note("no test was run", err.Error())
 		if c != nil && c.clients != nil {
-			fmt.Fprintln(os.Stderr, "e2e: see", c.collect("setup", operatorNamespace))
+			theReport.note("objects and logs", c.collect("setup", operatorNamespace))
 		}
+		theReport.publish(time.Since(began), time.Since(began))
 		return 1
 	}
 	setup := time.Since(began)
@@ -47,7 +48,11 @@ func run(m *testing.M) int {
 	if !c.wantNoLeaks() {
 		code = 1
 	}
-	theReport.publish(c.root, setup, time.Since(began))
+	if err := c.writeUses(began); err != nil {
+		theReport.note("rights that were used", err.Error())
+		code = 1
+	}
+	theReport.publish(setup, time.Since(began))
 	return code
 }
 
