@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +18,7 @@ func TestNetwork_OperatorKilledOnTheWay_ComesUp(t *testing.T) {
 	s.killOperatorAfter(func() {
 		s.create(s.validator("validator"))
 		s.create(s.fullNode("full"))
-		await(t, time.Minute, "the StatefulSets to be there", func(context.Context) (bool, string, error) {
+		await(t, inSyncTimeout, "the StatefulSets to be there", func(context.Context) (bool, string, error) {
 			err := s.get("full", &appsv1.StatefulSet{})
 			if err == nil {
 				err = s.get("validator", &appsv1.StatefulSet{})
@@ -60,7 +59,7 @@ func (s *scenario) killOperatorAfter(begin func()) {
 	if err := s.Delete(s.t.Context(), killed, client.GracePeriodSeconds(0)); err != nil {
 		s.t.Fatalf("deleting the operator's pod: %v", err)
 	}
-	await(s.t, time.Minute, "another operator", func(context.Context) (bool, string, error) {
+	await(s.t, inSyncTimeout, "another operator", func(context.Context) (bool, string, error) {
 		now := s.operatorPod()
 		return now != nil && now.UID != killed.UID, "", nil
 	})

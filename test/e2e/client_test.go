@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,13 +28,17 @@ type polled struct {
 	}
 }
 
-// startPoller starts one and waits until it is under way.
+// startPoller starts one and waits until it is under way. It gets the address of the Service: how fast names are resolved
+// on a busy machine is not what is looked at.
 func (s *scenario) startPoller(service string) poller {
 	s.t.Helper()
+	asked := &corev1.Service{}
+	s.mustGet(service, asked)
+	url := fmt.Sprintf("http://%s/status", net.JoinHostPort(asked.Spec.ClusterIP, strconv.Itoa(int(seid.PortRPC))))
 	s.create(&corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "poller"},
 		Spec: restrictedPod(corev1.Container{
-			Name: "poller", Image: imagePoller, Args: []string{fmt.Sprintf("http://%s:%d/status", service, seid.PortRPC)},
+			Name: "poller", Image: imagePoller, Args: []string{url},
 			// Without a share of its own it would miss its beats on a busy machine.
 			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("200m")}},
 		}),

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -123,7 +122,7 @@ func (c *cluster) installFrom(ctx context.Context, folder string) error {
 	if _, err := c.kubectl(ctx, manifests, "apply", "--server-side", "-f", "-"); err != nil {
 		return err
 	}
-	return waitFor(ctx, time.Minute, "the operator to be ready", func(ctx context.Context) (bool, string, error) {
+	return waitFor(ctx, inSyncTimeout, "the operator to be ready", func(ctx context.Context) (bool, string, error) {
 		deployment := &appsv1.Deployment{}
 		err := c.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: "sei-operator"}, deployment)
 		is := deployment.Status

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,7 +29,7 @@ func (s *scenario) awaitPorts(node string, listens func(security.Port) bool) {
 		}
 	}
 	slices.Sort(want)
-	await(s.t, time.Minute, fmt.Sprintf("%s to listen on the ports %v alone", node, want), func(context.Context) (bool, string, error) {
+	await(s.t, inSyncTimeout, fmt.Sprintf("%s to listen on the ports %v alone", node, want), func(context.Context) (bool, string, error) {
 		ports, err := listeners(s.pod(node))
 		return slices.Equal(ports, want), fmt.Sprint(ports), err
 	})

@@ -137,7 +137,7 @@ func (s *scenario) scraperToken() string {
 		s.t.Fatal(err)
 	}
 	var token string
-	await(s.t, time.Minute, "the scraper's token", func(ctx context.Context) (bool, string, error) {
+	await(s.t, inSyncTimeout, "the scraper's token", func(ctx context.Context) (bool, string, error) {
 		secret := &corev1.Secret{}
 		err := s.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: "sei-operator-scraper"}, secret)
 		token = string(secret.Data[corev1.ServiceAccountTokenKey])

@@ -106,7 +106,7 @@ func (s *scenario) installNamespaced() {
 	if err := s.installFrom(s.t.Context(), folder); err != nil {
 		s.t.Fatal(err)
 	}
-	await(s.t, time.Minute, "the operator before to be gone", func(ctx context.Context) (bool, string, error) {
+	await(s.t, inSyncTimeout, "the operator before to be gone", func(ctx context.Context) (bool, string, error) {
 		pods := &corev1.PodList{}
 		err := s.List(ctx, pods, client.InNamespace(operatorNamespace))
 		return len(pods.Items) == 1, fmt.Sprintf("%d pods", len(pods.Items)), err
@@ -135,7 +135,7 @@ patches:
 func (s *scenario) wantRights() {
 	s.t.Helper()
 	for namespace, want := range map[string]bool{watchedNamespace: true, operatorNamespace: false, "e2e-elsewhere": false, "": false} {
-		await(s.t, time.Minute, fmt.Sprintf("the right to list the Secrets of %q to be %v", namespace, want), func(ctx context.Context) (bool, string, error) {
+		await(s.t, inSyncTimeout, fmt.Sprintf("the right to list the Secrets of %q to be %v", namespace, want), func(ctx context.Context) (bool, string, error) {
 			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 				User:               operatorAccount,
 				ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "list", Resource: "secrets"},

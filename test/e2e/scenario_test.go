@@ -17,7 +17,7 @@ import (
 )
 
 // inSyncTimeout is how long a node may take from anything to InSync, beside other scenarios on two cores.
-const inSyncTimeout = 4 * time.Minute
+const inSyncTimeout = 6 * time.Minute
 
 // scenario is a namespace of its own.
 type scenario struct {

@@ -79,7 +79,7 @@ func (s *scenario) renewCertificate(node string) {
 	if err := s.Patch(s.t.Context(), edited, client.MergeFrom(secret)); err != nil {
 		s.t.Fatal(err)
 	}
-	await(s.t, 4*time.Minute, "the sidecar of "+node+" to serve its new certificate", func(context.Context) (bool, string, error) {
+	await(s.t, 2*inSyncTimeout, "the sidecar of "+node+" to serve its new certificate", func(context.Context) (bool, string, error) {
 		now, err := s.servedCertificate(node)
 		return now != "" && now != serial, now, err
 	})
@@ -106,7 +106,7 @@ func TestSidecars_OverTLS_ProveWhoseTheyAre(t *testing.T) {
 	if err := s.Delete(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
-	await(t, time.Minute, "the certificate that was deleted to be there again", func(context.Context) (bool, string, error) {
+	await(t, inSyncTimeout, "the certificate that was deleted to be there again", func(context.Context) (bool, string, error) {
 		now := &corev1.Secret{}
 		err := s.get("full-sidecar-tls", now)
 		return err == nil && now.UID != gone.UID, string(now.UID), err

@@ -20,7 +20,7 @@ import (
 const (
 	every = 100 * time.Millisecond
 	// patience is how long one request may take. Busy is not away.
-	patience = 5 * time.Second
+	patience = 30 * time.Second
 )
 
 func main() {

@@ -18,10 +18,10 @@ import (
 const (
 	// buildTimeout is for building everything from nothing on two cores.
 	buildTimeout = 45 * time.Minute
-	// stepTimeout is how long a command of the page may take.
-	stepTimeout = 5 * time.Minute
+	// stepTimeout is how long a command of the page may take. Some have a timeout of their own, ten minutes.
+	stepTimeout = 15 * time.Minute
 	// lookTimeout is how long a command that only looks is repeated until it shows what the page does.
-	lookTimeout = time.Minute
+	lookTimeout = 3 * time.Minute
 )
 
 // session is the reader's shell.
