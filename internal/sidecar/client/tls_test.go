@@ -75,13 +75,19 @@ func (l countedListener) Accept() (net.Conn, error) {
 
 func serveReal(tb testing.TB, certificate server.GetCertificate) *realServer {
 	tb.Helper()
+	return serveTasks(tb, certificate, nil)
+}
+
+// serveTasks is serveReal with tasks, which are nil where nobody hands in any.
+func serveTasks(tb testing.TB, certificate server.GetCertificate, tasks server.Tasks) *realServer {
+	tb.Helper()
 	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp4", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	s, log := &realServer{address: l.Addr().String()}, slog.New(slog.DiscardHandler)
 	handler := server.New(server.Config{
-		Auth: s, RequireTLS: certificate != nil, Registry: prometheus.NewRegistry(), Log: log,
+		Tasks: tasks, Auth: s, RequireTLS: certificate != nil, Registry: prometheus.NewRegistry(), Log: log,
 		Node: func(context.Context) api.Node { return api.Node{APILevel: api.Level} },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -189,31 +195,5 @@ func TestTLS_Connections_AreKeptPerNodeAndAddress(t *testing.T) {
 	}
 	if _, err := pool.Sidecar(Target{Address: s.address, ServerName: nodeB}).Node(t.Context()); !errors.Is(err, ErrCertificate) {
 		t.Errorf("another node at the same address gets the connection of the first: %v", err)
-	}
-}
-
-// What a look costs: over connections that are kept, as the operator has them, and over new ones.
-func BenchmarkLook(b *testing.B) {
-	ours := newAuthority(time.Now())
-	for name, secure := range map[string]bool{"plain": false, "tls": true} {
-		target, certificate := Target{}, server.GetCertificate(nil)
-		if secure {
-			target.ServerName, certificate = nodeA, always(pairOf(b, ours, nodeA))
-		}
-		target.Address = serveReal(b, certificate).address
-		pool := NewPool(Options{Roots: ours.Roots, Tokens: staticToken("secret")})
-		for _, kept := range []bool{true, false} {
-			b.Run(name+map[bool]string{true: "/kept", false: "/new"}[kept], func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := pool.Sidecar(target).Node(b.Context()); err != nil {
-						b.Fatal(err)
-					}
-					if !kept {
-						pool.CloseIdle()
-					}
-				}
-			})
-		}
 	}
 }
