@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/test/chaos"
+	"github.com/sei-operator/sei-operator/test/elapse"
 )
 
 // chaosAct is an act of the alphabet with what it does.
@@ -96,7 +97,7 @@ func (r *chaosRun) freeze(name string, lasts time.Duration) (chaos.Event, func()
 	}
 	// Not in the order of the other steps, which may wait for just this process.
 	r.frozen.Go(func() {
-		<-time.After(lasts)
+		elapse.For(r.t.Context(), lasts)
 		_ = syscall.Kill(p.pid, syscall.SIGCONT) // it may have been killed meanwhile
 	})
 	return done, nil, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/test/chaos"
+	"github.com/sei-operator/sei-operator/test/elapse"
 )
 
 const (
@@ -158,16 +159,15 @@ func (r *chaosRun) undoUntil(until time.Time) {
 }
 
 func (r *chaosRun) waitUntil(at time.Time) {
-	select {
-	case <-time.After(time.Until(at)):
-	case <-r.t.Context().Done():
-	}
+	elapse.For(r.t.Context(), time.Until(at))
 }
 
 // persist repeats a call while the API server is away, as people do. What it refuses is not repeated.
 func (r *chaosRun) persist(call func(context.Context) error) error {
 	const patience = 20 * time.Second
 	deadline := time.Now().Add(patience)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
 	for {
 		ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 		err := call(ctx)
@@ -176,7 +176,11 @@ func (r *chaosRun) persist(call func(context.Context) error) error {
 		if err == nil || refused || time.Now().After(deadline) {
 			return err
 		}
-		<-time.After(time.Second)
+		select {
+		case <-tick.C:
+		case <-r.t.Context().Done():
+			return err
+		}
 	}
 }
 

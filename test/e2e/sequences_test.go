@@ -13,6 +13,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/test/elapse"
 )
 
 // Events that are harmless alone must be so in a row (docs/contributing/soundness.md, N2 to N5). A node that is in sync before stays,
@@ -147,11 +148,10 @@ func TestOperator_Away_FullNodesComeBackAndValidatorsWait(t *testing.T) {
 	s.replacePod("v", s.deletePod)
 	s.awaitLog("v", "sidecar", "listening")
 	// Twice the time after which a full node's sidecar opens by itself.
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) && elapse.For(t.Context(), time.Second); {
 		if pids := processes(s.pod("v"), []string{"seid", "start"}); len(pids) != 0 {
 			t.Fatalf("the validator started as %v without an operator", pids)
 		}
-		<-time.After(time.Second)
 	}
 	s.scaleOperator("1")
 	await(t, inSyncTimeout, "the operator to let the validator start", func(context.Context) (bool, string, error) {

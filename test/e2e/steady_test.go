@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/test/elapse"
 )
 
 // quiet is how long nothing may be written: twice the operator's slowest poll.
@@ -34,10 +35,7 @@ func TestNetwork_Settled_IsNeverWrittenTo(t *testing.T) {
 
 	from := s.auditSize()
 	before := s.versions()
-	select { // nothing is awaited: that nothing happens is the point
-	case <-time.After(quiet):
-	case <-t.Context().Done():
-	}
+	elapse.For(t.Context(), quiet) // nothing is awaited: that nothing happens is the point
 	if after := s.versions(); !slices.Equal(before, after) {
 		t.Errorf("objects changed:\n%v\n%v", before, after)
 	}

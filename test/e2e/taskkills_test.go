@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/test/elapse"
 )
 
 const (
@@ -42,7 +43,7 @@ func (s *scenario) proposeUnderFire() {
 		name, node := fmt.Sprintf("propose-%d", run), fmt.Sprintf("v-%d", run%validators)
 		s.propose(name, node)
 		pause := time.Duration(random.IntN(3000)) * time.Millisecond
-		<-time.After(pause) // the moment of the kill is what is random here
+		elapse.For(s.t.Context(), pause) // the moment of the kill is what is random here
 		which := random.IntN(3)
 		how := s.killOne(which, node)
 		if random.IntN(2) == 0 {

@@ -33,7 +33,12 @@ func (n *node) document() api.Node {
 // answer in time on a busy machine is asked again.
 func (n *node) awaitDocument(what string, done func(api.Node) bool) (api.Node, []api.SyncState) {
 	n.t.Helper()
-	ctx, cancel := context.WithTimeout(n.t.Context(), 2*time.Minute)
+	return n.awaitDocumentWithin(2*time.Minute, what, done)
+}
+
+func (n *node) awaitDocumentWithin(timeout time.Duration, what string, done func(api.Node) bool) (api.Node, []api.SyncState) {
+	n.t.Helper()
+	ctx, cancel := context.WithTimeout(n.t.Context(), timeout)
 	defer cancel()
 	var doc api.Node
 	var states []api.SyncState

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
+	"github.com/sei-operator/sei-operator/test/elapse"
 )
 
 const (
@@ -40,10 +41,10 @@ func BenchmarkIdleMemory(b *testing.B) {
 	v.awaitHeight(10)
 	do[any](v, api.SnapshotUploadOnce, nil)
 	gate := latest(v.pod.starts)
-	<-time.After(settles)
+	elapse.For(b.Context(), settles)
 
 	var rest, looks usage
-	for began := time.Now(); time.Since(began) < idleFor; <-time.After(100 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < idleFor; elapse.For(b.Context(), 100*time.Millisecond) {
 		rest.add(memory(b, v.Pid(), gate))
 	}
 	for b.Loop() {
@@ -51,7 +52,7 @@ func BenchmarkIdleMemory(b *testing.B) {
 		v.gauges()
 		b.StopTimer()
 		looks.add(memory(b, v.Pid(), gate))
-		<-time.After(time.Second)
+		elapse.For(b.Context(), time.Second)
 		b.StartTimer()
 	}
 	b.ReportMetric(rest.mean(), "MB-rest")

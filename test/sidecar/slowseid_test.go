@@ -99,13 +99,15 @@ func (s slowCloser) lives() (lives [][]string) {
 func (s slowCloser) whileOpen(what string, arrived func() bool) {
 	s.t.Helper()
 	deadline := time.After(time.Minute)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
 	for done := false; !done; {
 		done = arrived()
 		if lives := s.lives(); len(lives) != 1 || len(lives[0]) > 1 {
 			s.t.Fatalf("%s: the processes wrote down %q, want one that was asked to end once and still runs", what, lives)
 		}
 		select {
-		case <-time.After(100 * time.Millisecond):
+		case <-tick.C:
 		case <-deadline:
 			s.t.Fatalf("%s did not arrive", what)
 		}

@@ -45,8 +45,7 @@ func TestStateSync_NobodyOffersASnapshot_SaysWhatIsMissing(t *testing.T) {
 		return
 	}
 	began := time.Now()
-	<-time.After(time.Minute)
-	doc, states := n.awaitDocument("the stall", func(d api.Node) bool { return d.Sync.Stalled })
+	doc, states := n.awaitDocumentWithin(3*time.Minute, "the stall", func(d api.Node) bool { return d.Sync.Stalled })
 	t.Logf("stalled after %s: %+v; states %v", time.Since(began).Round(time.Second), doc.Sync, states)
 	if doc.Sync.State != api.SyncStateSyncing || doc.Sync.Message != "state sync found no usable snapshot: no peer offers one" {
 		t.Errorf("stalled: %+v", doc.Sync)

@@ -19,6 +19,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
+	"github.com/sei-operator/sei-operator/test/elapse"
 )
 
 // delayEnv is how long the slow node of these tests takes to start.
@@ -56,12 +57,14 @@ func (n *node) record() supervision.Record {
 func (n *node) awaitRecord(what string, is func(supervision.Record) bool) supervision.Record {
 	n.t.Helper()
 	deadline := time.After(3 * time.Minute)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
 	for {
 		if r := n.record(); is(r) {
 			return r
 		}
 		select {
-		case <-time.After(20 * time.Millisecond):
+		case <-tick.C:
 		case <-deadline:
 			n.t.Fatalf("%s: not %s: %+v", n.name, what, n.record())
 		}
@@ -184,7 +187,7 @@ func closesCleanly(t *testing.T, v *node, gate int) {
 			break
 		}
 		signals++
-		<-time.After(5 * time.Millisecond)
+		elapse.For(v.t.Context(), 5*time.Millisecond)
 	}
 	do[any](v, api.StopSeid, nil)
 	decode[wire.Stopped](v, v.Await(first))

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		<-time.After(time.Hour) // until it is ended
+		time.Sleep(time.Hour) //nolint:forbidigo // until it is ended
 	case "die":
 		fmt.Fprintln(os.Stderr, "fatal error: out of memory")
 		os.Exit(2)

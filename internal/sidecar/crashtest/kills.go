@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
+	"github.com/sei-operator/sei-operator/test/elapse"
 )
 
 // Kills says how to disturb a task.
@@ -51,7 +53,7 @@ func (s *Sidecar) RunKilled(t api.TaskType, params any, kills Kills) api.TaskRes
 		} else {
 			go submit()
 		}
-		pass(moment)
+		pass(s.t.Context(), moment)
 		s.Kill()
 		if err := <-submitted; err != nil && !gone(err) {
 			s.t.Fatalf("submitting %s: %v", t, err)
@@ -72,13 +74,13 @@ func (s *Sidecar) RunKilled(t api.TaskType, params any, kills Kills) api.TaskRes
 }
 
 // pass lets time pass. A timer would be late by as much as a short task takes.
-func pass(d time.Duration) {
+func pass(ctx context.Context, d time.Duration) {
 	const short = time.Millisecond
 	began := time.Now()
 	if d > short {
-		<-time.After(d - short)
+		elapse.For(ctx, d-short)
 	}
-	for time.Since(began) < d {
+	for ctx.Err() == nil && time.Since(began) < d {
 		runtime.Gosched()
 	}
 }

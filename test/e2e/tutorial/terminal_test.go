@@ -78,14 +78,27 @@ func (s *session) wait(t *terminal) string {
 	return t.text()
 }
 
+// awaitFrames waits until the command has drawn so often, for as long as a look is repeated.
+func (t *terminal) awaitFrames(ctx context.Context, drawn int) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for len(picture.Frames(t.text())) < drawn {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // close ends watches as the reader does: after another look, with Ctrl-C.
 func (s *session) close(watches []*terminal) {
 	s.t.Helper()
 	for _, t := range watches {
 		before := len(picture.Frames(t.text()))
-		for deadline := time.Now().Add(lookTimeout); len(picture.Frames(t.text())) < before+2 && time.Now().Before(deadline); {
-			<-time.After(100 * time.Millisecond)
-		}
+		t.awaitFrames(s.t.Context(), before+2)
 		if _, err := t.tty.WriteString("\x03"); err != nil {
 			s.t.Errorf("ending %s: %v", t.command, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
+	"github.com/sei-operator/sei-operator/test/elapse"
 	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 )
@@ -98,9 +99,7 @@ type witness struct {
 }
 
 func (o *witness) watch(ctx context.Context, call sidecarsim.Call) (any, error) {
-	select {
-	case <-time.After(20 * time.Millisecond): // long enough for another one to come
-	case <-ctx.Done():
+	if !elapse.For(ctx, 20*time.Millisecond) { // long enough for another one to come
 		return nil, errors.New("the task was cut off")
 	}
 	o.mu.Lock()

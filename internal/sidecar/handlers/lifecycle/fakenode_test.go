@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		closeDatabases()
 	case "loading": // before its handler is there
 		ready()
-		<-time.After(time.Hour)
+		time.Sleep(time.Hour) //nolint:forbidigo // until the signal arrives
 	case "crashing":
 		fmt.Println("panic: no such table")
 		os.Exit(2)

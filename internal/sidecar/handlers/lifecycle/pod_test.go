@@ -65,6 +65,8 @@ func (f *fixture) pod(behaviour string, changes ...func(*podOf)) *podOf {
 	}()
 	f.t.Cleanup(func() {
 		cancel()
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
 		for {
 			if r := p.record(); r.State == api.SeidRunning {
 				_ = syscall.Kill(r.PID, syscall.SIGKILL) // it may have ended in this moment
@@ -73,7 +75,7 @@ func (f *fixture) pod(behaviour string, changes ...func(*podOf)) *podOf {
 			case <-gone:
 				sidecar.Close()
 				return
-			case <-time.After(5 * time.Millisecond):
+			case <-tick.C:
 			}
 		}
 	})

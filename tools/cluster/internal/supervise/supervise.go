@@ -56,7 +56,11 @@ func keepAlive(ctx context.Context, children *reaper, l layout.Layout, c render.
 		began := time.Now()
 		status, err := runOnce(ctx, children, l, c, self)
 		log.Printf("%s ended after %s: %s, %v; starting it again", c.Name, time.Since(began).Round(time.Millisecond), status, err)
-		<-time.After(restartDelay)
+		select {
+		case <-time.After(restartDelay):
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

@@ -66,8 +66,13 @@ func check(ctx context.Context, url string) error {
 	defer cancel()
 	// A Service refuses connections until the proxy has heard of its first ready pod.
 	body, err := get(ctx, http.DefaultClient, url, "")
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
 	for err != nil && ctx.Err() == nil {
-		<-time.After(100 * time.Millisecond)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
 		body, err = get(ctx, http.DefaultClient, url, "")
 	}
 	if err != nil {
