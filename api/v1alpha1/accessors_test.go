@@ -134,7 +134,7 @@ func TestVolumeRetention_AskedForOrByTheMode(t *testing.T) {
 		"imported":                  {with(full, v1alpha1.DataVolumeSpec{Import: &v1alpha1.ImportVolume{PVCName: "x"}}), keep, keep},
 	} {
 		if got := tc.spec.VolumeRetention(); got.WhenDeleted != tc.deleted || got.WhenScaled != tc.scaled {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: %+v, want WhenDeleted %v and WhenScaled %v", name, got, tc.deleted, tc.scaled)
 		}
 	}
 }

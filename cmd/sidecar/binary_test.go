@@ -81,7 +81,7 @@ func TestInstall_CopiesItselfAndTheStorageProgram(t *testing.T) {
 		installed := filepath.Join(dir, name)
 		info, err := os.Stat(installed)
 		if err != nil || info.Mode().Perm() != 0o755 {
-			t.Fatalf("%v %v", info, err)
+			t.Fatalf("%v %v, want no error and Perm 0o755", info, err)
 		}
 		want, err := os.ReadFile(source)
 		if err != nil {
@@ -92,7 +92,7 @@ func TestInstall_CopiesItselfAndTheStorageProgram(t *testing.T) {
 		}
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
-		t.Errorf("%v %v", entries, err)
+		t.Errorf("%v %v, want no error and 2 of them", entries, err)
 	}
 }
 

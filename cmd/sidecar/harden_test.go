@@ -66,6 +66,6 @@ func TestHarden_ProcessIsClosedToItsUser_AndLeavesNoCoreFile(t *testing.T) {
 	}
 	limits, err := os.ReadFile(filepath.Join("/proc", pid, "limits"))
 	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(limits)), " "), "Max core file size 0 0 bytes") {
-		t.Errorf("%v: %s", err, limits)
+		t.Errorf("%v: %s, want no error and %q in it", err, limits, "Max core file size 0 0 bytes")
 	}
 }

@@ -123,7 +123,7 @@ func TestIsLoopback(t *testing.T) {
 		"": false, "0.0.0.0": false, "::": false, "198.18.0.1": false, "localhost.example": false, "::ffff:127.0.0.1": true,
 	} {
 		if got := isLoopback(host); got != want {
-			t.Errorf("%q: %v", host, got)
+			t.Errorf("%q: %v, want %v", host, got, want)
 		}
 	}
 }

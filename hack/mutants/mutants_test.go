@@ -46,7 +46,7 @@ func TestCheck_SaysWhatIsWrongWithATable(t *testing.T) {
 		change(&m)
 		err := check(root, []*mutant{&m})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
+			t.Errorf("check = %v, want an error with %q, or none for nothing", err, want)
 		}
 	}
 	if err := check(root, []*mutant{&good, &good}); err == nil {
@@ -105,7 +105,7 @@ func TestName_FindsTheTestThatFailed(t *testing.T) {
 	} {
 		got, err := name(said, errors.New("exit status 1"))
 		if got != want || (err != nil) != (want == "") {
-			t.Errorf("%q: %q, %v", said, got, err)
+			t.Errorf("%q: %q, %v, want %v and an error: %t", said, got, err, want, want == "")
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestSum_VitalMutantsMustBeNoticed(t *testing.T) {
 		"a mistake":         {func(v *verdict) { v.Err = errors.New("it does not compile") }, true},
 	} {
 		if err := hundred(c.change); (err != nil) != c.fails {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want an error: %t", name, err, c.fails)
 		}
 	}
 	few := []verdict{{mutant: &mutant{ID: "x"}, By: "TestX"}, {mutant: &mutant{ID: "y"}}}

@@ -96,7 +96,7 @@ func TestIssue_ProvesItsNameForItsTime_AndNothingElse(t *testing.T) {
 		"a day before it is made": {"u.n.ns.sidecar.sei.io", start.Add(-24 * time.Hour), false},
 	} {
 		if err := accepted(t, a, issued, c.name, c.at); (err == nil) != c.ok {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v, want no error: %t", what, err, c.ok)
 		}
 	}
 	block, _ := pem.Decode(issued.Certificate)
@@ -145,7 +145,7 @@ func TestAuthority_AtRest_ReadsOnceAnHour(t *testing.T) {
 	for range 59 {
 		at.SetTime(at.Now().Add(time.Minute))
 		if ok, err := a.Trusts(t.Context(), issued.Issuer); !ok || err != nil {
-			t.Fatalf("%t, %v", ok, err)
+			t.Fatalf("%t, %v, want true and no error", ok, err)
 		}
 	}
 	if s.reads != before {

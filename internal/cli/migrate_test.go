@@ -95,7 +95,7 @@ func TestMigrate_ANodeThatNeedsNothing_ExitsWithZero(t *testing.T) {
 
 func TestMigrate_WithoutDryRun_DoesNothing(t *testing.T) {
 	if _, err := withoutCluster(t).run(t, "migrate"); err == nil || !strings.Contains(err.Error(), "--dry-run") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error with %q", err, "--dry-run")
 	}
 }
 

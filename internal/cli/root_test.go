@@ -51,7 +51,7 @@ func TestComplete_NamesOfNodesAndFleets_BeginWithWhatWasTyped(t *testing.T) {
 	p := newPlugin(t, node, other, fleet)
 	got, _ := p.CompleteFleetsAndNodes()(NewRoot(p.Factory, ""), nil, "rp")
 	if len(got) != 2 || got[0] != "rpc" || got[1] != "rpc-0" {
-		t.Errorf("proposed %v", got)
+		t.Errorf("proposed %v, want 2 of them, %q and %q", got, "rpc", "rpc-0")
 	}
 }
 
@@ -72,15 +72,15 @@ func TestPaintTable_AlarmingWordsOnly(t *testing.T) {
 	got := paintTable("NAME READY\nrpc-0 True\nrpc-1 False CrashLoopBackOff\n\nrpc-1: False alarm\n")
 	want := "NAME READY\nrpc-0 True\nrpc-1 \x1b[33mFalse\x1b[0m \x1b[31mCrashLoopBackOff\x1b[0m\n\nrpc-1: False alarm\n"
 	if got != want {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %v", got, want)
 	}
 }
 
 func TestPaint_StateOfANode_IsNotMissed(t *testing.T) {
 	if got, want := paint("rpc-0 is not Ready for 3m: UpdateFailed\n"), "rpc-0 is \x1b[33mnot Ready\x1b[0m for 3m: UpdateFailed\n"; got != want {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %v", got, want)
 	}
 	if got, want := paint("rpc-0 is Ready for 3m: InSync\n"), "rpc-0 is Ready for 3m: InSync\n"; got != want {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %v", got, want)
 	}
 }

@@ -37,31 +37,36 @@ func aCluster(t *testing.T) *plugin {
 	return newPlugin(t, aFleet(), member(0), member(1), member(2), aNode("val"))
 }
 
+func wantPrinted(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
 func TestPause_ALoneNode_IsStopped(t *testing.T) {
 	p := aCluster(t)
-	if out := p.mustRun(t, "pause", "val"); out != "seinode.sei.io/val paused\n" || !p.node(t, "val").Spec.Paused {
-		t.Errorf("printed %q", out)
+	wantPrinted(t, p.mustRun(t, "pause", "val"), "seinode.sei.io/val paused\n")
+	if !p.node(t, "val").Spec.Paused {
+		t.Error("the node is not paused")
 	}
-	if out := p.mustRun(t, "pause", "val"); out != "seinode.sei.io/val unchanged\n" {
-		t.Errorf("the second time printed %q", out)
-	}
-	if out := p.mustRun(t, "resume", "node/val", "-o", "name"); out != "seinode.sei.io/val\n" || p.node(t, "val").Spec.Paused {
-		t.Errorf("printed %q", out)
+	wantPrinted(t, p.mustRun(t, "pause", "val"), "seinode.sei.io/val unchanged\n")
+	wantPrinted(t, p.mustRun(t, "resume", "node/val", "-o", "name"), "seinode.sei.io/val\n")
+	if p.node(t, "val").Spec.Paused {
+		t.Error("the node is still paused")
 	}
 }
 
 func TestPause_ANodeOfAFleet_IsASettingOfTheFleet(t *testing.T) {
 	p := aCluster(t)
-	if out := p.mustRun(t, "pause", "rpc-1"); out != "seinodedeployment.sei.io/rpc node rpc-1 paused\n" {
-		t.Errorf("printed %q", out)
-	}
+	wantPrinted(t, p.mustRun(t, "pause", "rpc-1"), "seinodedeployment.sei.io/rpc node rpc-1 paused\n")
 	fleet := p.fleet(t)
 	if len(fleet.Spec.Nodes) != 1 || fleet.Spec.Nodes[0].Ordinal != 1 || !*fleet.Spec.Nodes[0].Paused || fleet.Spec.Paused || p.node(t, "rpc-1").Spec.Paused {
-		t.Errorf("got %+v", fleet.Spec)
+		t.Errorf("fleet %+v, node rpc-1 paused: %t, want the entry of ordinal 1 alone to pause", fleet.Spec, p.node(t, "rpc-1").Spec.Paused)
 	}
 	p.mustRun(t, "resume", "rpc-1")
 	if fleet := p.fleet(t); len(fleet.Spec.Nodes) != 0 {
-		t.Errorf("left %+v", fleet.Spec.Nodes)
+		t.Errorf("left %+v, want no settings of nodes", fleet.Spec.Nodes)
 	}
 }
 
@@ -72,11 +77,11 @@ func TestResume_ANodeOfAStoppedFleet_RunsAlone(t *testing.T) {
 	p := newPlugin(t, fleet, member(0))
 	p.mustRun(t, "resume", "rpc-0")
 	if s := p.fleet(t).Spec.Nodes; len(s) != 1 || s[0].Paused == nil || *s[0].Paused || s[0].ExternalAddress == "" {
-		t.Errorf("got %+v", s)
+		t.Errorf("settings %+v, want paused: false, and the external address kept", s)
 	}
 	p.mustRun(t, "resume", "fleet/rpc")
 	if !strings.Contains(p.err.String(), "template.spec.paused") {
-		t.Errorf("no warning: %q", p.err)
+		t.Errorf("warned %q, want a warning about template.spec.paused", p.err)
 	}
 }
 
@@ -85,7 +90,7 @@ func TestPause_AFleet_IsFrozen(t *testing.T) {
 		p := aCluster(t)
 		p.mustRun(t, args...)
 		if fleet := p.fleet(t); !fleet.Spec.Paused || fleet.Spec.Template.Spec.Paused {
-			t.Errorf("%v: got %+v", args, fleet.Spec)
+			t.Errorf("%v: paused %t, its template %t, want true and false", args, fleet.Spec.Paused, fleet.Spec.Template.Spec.Paused)
 		}
 		p.mustRun(t, "rollout", "resume", "rpc")
 		if p.fleet(t).Spec.Paused {
@@ -101,13 +106,13 @@ func TestDryRun_WritesNothing(t *testing.T) {
 	} {
 		for _, how := range []string{"--dry-run", "--dry-run=client", "--dry-run=server"} {
 			if out := p.mustRun(t, append(args, how)...); !strings.Contains(out, "dry run)") {
-				t.Errorf("%v %s printed %q", args, how, out)
+				t.Errorf("%v %s printed %q, want that it is a dry run", args, how, out)
 			}
 		}
 	}
 	tasks := &seiv1.SeiNodeTaskList{}
 	if err := p.cluster.Client.List(t.Context(), tasks); err != nil || len(tasks.Items) > 0 {
-		t.Errorf("made %v, %v", tasks.Items, err)
+		t.Errorf("made tasks %v, %v, want none and no error", tasks.Items, err)
 	}
 	if p.node(t, "val").Spec.Paused || p.node(t, "val").Spec.Image != oldImage || len(p.fleet(t).Spec.Nodes)+len(p.fleet(t).Annotations) > 0 {
 		t.Error("something was changed")
@@ -120,9 +125,7 @@ func TestDryRun_WritesNothing(t *testing.T) {
 
 func TestRetryAndRestart_SetANewValue(t *testing.T) {
 	p := aCluster(t)
-	if out := p.mustRun(t, "retry", "val"); out != "seinode.sei.io/val asked to retry\n" {
-		t.Errorf("printed %q", out)
-	}
+	wantPrinted(t, p.mustRun(t, "retry", "val"), "seinode.sei.io/val asked to retry\n")
 	p.mustRun(t, "restart", "rpc-1")
 	p.mustRun(t, "retry", "fleet/rpc")
 	p.mustRun(t, "restart", "fleet/rpc")
@@ -130,11 +133,12 @@ func TestRetryAndRestart_SetANewValue(t *testing.T) {
 	fleet := p.fleet(t)
 	if p.node(t, "val").Annotations[seiv1.AnnotationRetry] != want || p.node(t, "rpc-1").Annotations[seiv1.AnnotationRestart] != want ||
 		fleet.Annotations[seiv1.AnnotationRetry] != want || fleet.Spec.Template.Metadata.Annotations[seiv1.AnnotationRestart] != want {
-		t.Errorf("got %v, %v, %v, %v", p.node(t, "val").Annotations, p.node(t, "rpc-1").Annotations, fleet.Annotations, fleet.Spec.Template.Metadata.Annotations)
+		t.Errorf("annotations %v, %v, %v, %v, want %s in each",
+			p.node(t, "val").Annotations, p.node(t, "rpc-1").Annotations, fleet.Annotations, fleet.Spec.Template.Metadata.Annotations, want)
 	}
 	for _, verb := range []string{"retry", "restart"} {
 		if _, err := p.run(t, verb, "rpc-1"); err == nil || !strings.Contains(err.Error(), "fleet/rpc") {
-			t.Errorf("%s of a node whose fleet sets the annotation: %v", verb, err)
+			t.Errorf("%s of a node whose fleet sets the annotation: %v, want an error that names fleet/rpc", verb, err)
 		}
 	}
 }
@@ -142,7 +146,7 @@ func TestRetryAndRestart_SetANewValue(t *testing.T) {
 func TestSetImage_OfAFleetsNode_IsRefused(t *testing.T) {
 	p := aCluster(t)
 	if _, err := p.run(t, "set", "image", "rpc-1", newImage); err == nil || !strings.Contains(err.Error(), "fleet/rpc") {
-		t.Errorf("got %v", err)
+		t.Errorf("error %v, want one that names fleet/rpc", err)
 	}
 	p.mustRun(t, "set", "image", "rpc", newImage)
 	p.mustRun(t, "set", "image", "val", newImage)
@@ -158,7 +162,7 @@ func TestSetImage_AnUpgradeIsInForce_Warns(t *testing.T) {
 	p := newPlugin(t, node)
 	p.mustRun(t, "set", "image", "val", newImage)
 	if !strings.Contains(p.err.String(), "spec.upgrades") {
-		t.Errorf("no warning: %q", p.err)
+		t.Errorf("warned %q, want a warning about spec.upgrades", p.err)
 	}
 }
 
@@ -175,8 +179,9 @@ func TestChange_SomebodyElseWasFaster_IsMadeAnew(t *testing.T) {
 			return c.Patch(ctx, obj, patch, opts...)
 		},
 	})
-	if out := p.mustRun(t, "pause", "val"); out != "seinode.sei.io/val paused\n" || !p.node(t, "val").Spec.Paused {
-		t.Errorf("printed %q", out)
+	wantPrinted(t, p.mustRun(t, "pause", "val"), "seinode.sei.io/val paused\n")
+	if !p.node(t, "val").Spec.Paused {
+		t.Error("the node is not paused")
 	}
 }
 
@@ -184,7 +189,7 @@ func TestFind_AnAmbiguousName_AsksForTheKind(t *testing.T) {
 	twin := aNode("rpc")
 	p := newPlugin(t, aFleet(), twin)
 	if _, err := p.run(t, "pause", "rpc"); err == nil || !strings.Contains(err.Error(), "node/rpc or fleet/rpc") {
-		t.Errorf("got %v", err)
+		t.Errorf("error %v, want one that names node/rpc and fleet/rpc", err)
 	}
 	p.mustRun(t, "pause", "snode/rpc")
 	if !p.node(t, "rpc").Spec.Paused || p.fleet(t).Spec.Paused {

@@ -150,7 +150,7 @@ func TestIsTrouble_OfEachKindOfCondition(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := isTrouble(test.c); got != test.want {
-			t.Errorf("%s %s %s: %v", test.c.Type, test.c.Status, test.c.Reason, got)
+			t.Errorf("%s %s %s: %v, want %v", test.c.Type, test.c.Status, test.c.Reason, got, test.want)
 		}
 	}
 }

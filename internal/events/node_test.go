@@ -61,7 +61,7 @@ func TestForNode_FromCreationToRunning_OneEvent(t *testing.T) {
 func TestForNode_InputThatWasNotCheckedYet_NoEvent(t *testing.T) {
 	unchecked := state(seiv1.NodePending, [3]string{"SigningKeyReady", "Unknown", "SigningKeyNotReady"})
 	if got := events.ForNode(state(""), unchecked); got != nil {
-		t.Errorf("events %v", got)
+		t.Errorf("events %v, want nil", got)
 	}
 	missing := state(seiv1.NodePending, [3]string{"SigningKeyReady", "False", "SigningKeyNotReady"})
 	if diff := cmp.Diff([]events.Reason{events.KeyNotReady}, reasons(events.ForNode(unchecked, missing))); diff != "" {
@@ -73,7 +73,7 @@ func TestForNode_NothingChanged_NoEvent(t *testing.T) {
 	node := state(seiv1.NodeFailed, [3]string{"SidecarReady", "False", "NotReady"}, [3]string{"SpecValid", "False", "Invalid"}, [3]string{"Paused", "True", "Paused"})
 	node.Status.LastPlan = &seiv1.PlanSummary{ID: "p", Outcome: seiv1.OutcomeFailed}
 	if got := events.ForNode(node, node.DeepCopy()); got != nil {
-		t.Errorf("events %v", got)
+		t.Errorf("events %v, want nil", got)
 	}
 }
 

@@ -72,6 +72,6 @@ func TestForDeployment_StalledRollout_NamesTheNodeItWaitsFor(t *testing.T) {
 	list := events.ForDeployment(fleet(rollout), fleet(rollout, stalled), "")
 	want := &corev1.ObjectReference{APIVersion: "sei.io/v1alpha1", Kind: "SeiNode", Name: "rpc-1"}
 	if len(list) != 1 || !cmp.Equal(list[0].Related, want) {
-		t.Errorf("events %+v", list)
+		t.Errorf("events %+v, want 1 of them and %v", list, want)
 	}
 }

@@ -35,7 +35,7 @@ func TestForTask_ForSeveralNodes_NamesTheFleet(t *testing.T) {
 	}
 	running.Spec.Target = seiv1.TaskTarget{Selector: map[string]string{"a": "b"}}
 	if got := events.ForTask(pending, running); len(got) != 1 || got[0].Related != nil {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want 1 of them and Related nil", got)
 	}
 }
 

@@ -92,7 +92,7 @@ func TestAttached_ARefusalOutweighsWhatIsPending(t *testing.T) {
 		routed("rpc-evm"), routed("rpc-rpc", refusing), routed("rpc-rest", refusing),
 	})
 	if reason != v1alpha1.ReasonRoutesNotAccepted || !strings.Contains(message, "HTTPRoute rpc-rpc: ") || !strings.Contains(message, "HTTPRoute rpc-rest: ") {
-		t.Errorf("%s %q", reason, message)
+		t.Errorf("%s %q, want reason %v, %q in it and %q in it", reason, message, v1alpha1.ReasonRoutesNotAccepted, "HTTPRoute rpc-rpc: ", "HTTPRoute rpc-rest: ")
 	}
 }
 
@@ -102,6 +102,6 @@ func TestAttached_WithoutANamespace_MeansTheGatewayBesideTheFleet(t *testing.T) 
 	accepting := parent("c.io/gw", "", "gw", said(gatewayv1.RouteConditionAccepted, metav1.ConditionTrue, 3))
 	attached, _, message := fleet.Attached(rpcFleet(), cfg, []*gatewayv1.HTTPRoute{routed("rpc-evm", accepting)})
 	if !attached || !strings.Contains(message, "Gateway sei/gw") {
-		t.Errorf("%v %q", attached, message)
+		t.Errorf("%v %q, want true and %q in it", attached, message, "Gateway sei/gw")
 	}
 }

@@ -112,7 +112,7 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 			tc.change(snd)
 			got := fleet.DecideCeremony(snd, fleet.CeremonyFacts{Genesis: tc.genesis}, now)
 			if got.State != tc.want || got.Reason != tc.reason || (got.State == fleet.CeremonyBlocked) != (got.Message != "") {
-				t.Errorf("%+v", got)
+				t.Errorf("%+v, want State %v, Reason %v, and a message if it is blocked", got, tc.want, tc.reason)
 			}
 			if got.State == fleet.CeremonyPutOff && (got.RetryIn <= 0 || got.RetryIn > 5*time.Minute) {
 				t.Errorf("tried again in %v", got.RetryIn)
@@ -127,7 +127,7 @@ func TestNewCeremony_EveryTaskHasTheCeremonysDeadline(t *testing.T) {
 	snd.Spec.Genesis.MaxCeremonyDuration = &metav1.Duration{Duration: time.Minute}
 	p := fleet.NewCeremony(snd, cfg, fleet.ReasonGenesisCeremony, now)
 	if len(p.Tasks) != 3 {
-		t.Fatalf("tasks %+v", p.Tasks)
+		t.Fatalf("tasks %+v, want 3 Tasks", p.Tasks)
 	}
 	for _, task := range p.Tasks {
 		if task.Deadline == nil || !task.Deadline.Time.Equal(now.Add(time.Minute)) {
@@ -139,7 +139,7 @@ func TestNewCeremony_EveryTaskHasTheCeremonysDeadline(t *testing.T) {
 		t.Errorf("with a bucket: %+v", p.Tasks)
 	}
 	if got := fleet.GenesisAddress(cfg.Buckets.Genesis, "demo"); got != "s3://bucket/demo/genesis.json" {
-		t.Errorf("address %s", got)
+		t.Errorf("address %s, want %q", got, "s3://bucket/demo/genesis.json")
 	}
 }
 

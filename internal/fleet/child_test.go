@@ -63,7 +63,7 @@ func TestTarget_LabelsOfTheOperatorWin(t *testing.T) {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
 	if c.Name != "rpc-2" || c.Annotations["note"] != "x" {
-		t.Errorf("child %+v", c)
+		t.Errorf("child %s with annotations %v, want rpc-2 with note x", c.Name, c.Annotations)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestTarget_WithGenesis_IsAMemberAndFindsItsFleetAsPeers(t *testing.T) {
 		t.Errorf("member (-want +got):\n%s", diff)
 	}
 	if len(c.Spec.Peers) != 2 || c.Spec.Peers[1].Label.Selector[v1alpha1.LabelDeployment] != "val" {
-		t.Errorf("peers %+v", c.Spec.Peers)
+		t.Errorf("peers %+v, want those of the template and fleet val", c.Spec.Peers)
 	}
 	if len(snd.Spec.Template.Spec.Peers) != 1 || snd.Spec.Template.Spec.Validator.GenesisCeremony != nil {
 		t.Error("the template was changed")
@@ -87,7 +87,7 @@ func TestTarget_RetryOfTheFleet_ReachesItsNodes(t *testing.T) {
 	snd := rpcFleet()
 	snd.Annotations = map[string]string{v1alpha1.AnnotationRetry: "again"}
 	if c := fleet.Target(snd, platform.Default(), 0); c.Annotations[v1alpha1.AnnotationRetry] != "again" {
-		t.Errorf("annotations %v", c.Annotations)
+		t.Errorf("annotations %v, want %s: again", c.Annotations, v1alpha1.AnnotationRetry)
 	}
 }
 
@@ -100,14 +100,14 @@ func TestSame_WhatTheFleetApplied_IsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		if same, err := c.Same(live, snd); err != nil || !same {
-			t.Errorf("%s: same %v, %v", snd.Name, same, err)
+			t.Errorf("%s: same %t, %v, want true", snd.Name, same, err)
 		}
 		live.Spec.ExternalAddress = "added:1"
 		if same, _ := c.Same(live, snd); same {
 			t.Errorf("%s: a field that somebody added was not noticed", snd.Name)
 		}
 		if edited, err := fleet.Edited(live); err != nil || !edited {
-			t.Errorf("%s: edited %v, %v", snd.Name, edited, err)
+			t.Errorf("%s: edited %t, %v, want true", snd.Name, edited, err)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestHeld_KeepsRolledFieldsAndTakesLiveOnes(t *testing.T) {
 		t.Errorf("held spec (-want +got):\n%s", diff)
 	}
 	if held.Labels["team"] != "core" || held.Annotations[v1alpha1.AnnotationRestart] != "1" {
-		t.Errorf("held labels %v, annotations %v", held.Labels, held.Annotations)
+		t.Errorf("held labels %v, annotations %v, want team core and %s 1", held.Labels, held.Annotations, v1alpha1.AnnotationRestart)
 	}
 	if target.Annotations[v1alpha1.AnnotationRestart] != "2" || target.Spec.Image != "seid:b" {
 		t.Error("holding a node back changed the target")
@@ -214,7 +214,7 @@ func TestMayAdopt_OnlyOursAndWhatIsLeftOfOurs(t *testing.T) {
 	}
 	for name, tc := range cases {
 		if problem := fleet.MayAdopt(snd, "SeiNode", tc.live); (problem == "") != tc.ok {
-			t.Errorf("%s: %q", name, problem)
+			t.Errorf("%s: problem %q, may adopt it: want %t", name, problem, tc.ok)
 		}
 	}
 }
@@ -230,7 +230,7 @@ func TestParseChildName_OnlyNamesWeGive(t *testing.T) {
 	} {
 		f, o, ok := fleet.ParseChildName(name)
 		if f != want.fleet || o != want.ordinal || ok != want.ok {
-			t.Errorf("%s: %q %d %v", name, f, o, ok)
+			t.Errorf("%s: fleet %q, ordinal %d, %t, want %q, %d, %t", name, f, o, ok, want.fleet, want.ordinal, want.ok)
 		}
 	}
 }
@@ -241,13 +241,13 @@ func TestKeepingRestart_OfASingleNode_IsNotTakenAway(t *testing.T) {
 	live.Annotations[v1alpha1.AnnotationRestart] = "by hand"
 	target := fleet.Target(snd, platform.Default(), 0)
 	if rolled, err := target.Rolled(live); err != nil || len(rolled) > 0 {
-		t.Errorf("rolled %v, %v", rolled, err)
+		t.Errorf("rolled %v, %v, want nothing", rolled, err)
 	}
 	if kept := target.KeepingRestart(live); kept.Annotations[v1alpha1.AnnotationRestart] != "by hand" {
-		t.Errorf("annotations %v", kept.Annotations)
+		t.Errorf("annotations %v, want %s: by hand", kept.Annotations, v1alpha1.AnnotationRestart)
 	}
 	snd.Spec.Template.Metadata.Annotations[v1alpha1.AnnotationRestart] = "all"
 	if kept := fleet.Target(snd, platform.Default(), 0).KeepingRestart(live); kept.Annotations[v1alpha1.AnnotationRestart] != "all" {
-		t.Errorf("annotations %v", kept.Annotations)
+		t.Errorf("annotations %v, want %s: all", kept.Annotations, v1alpha1.AnnotationRestart)
 	}
 }

@@ -34,7 +34,7 @@ func TestNetworkingReady_APassThatDidNotLook_ClaimsNothing(t *testing.T) {
 			pass := fleet.Pass{Observed: fleet.Observation{Fleet: snd.DeepCopy(), Now: time.Now()}, Result: fleet.Result{Err: errors.New("the cache is closed")}}
 			pass.Report(snd, cfg)
 			if !conditions.Is(snd.Status.Conditions, v1alpha1.ConditionNetworkingReady, tc.status, tc.reason) {
-				t.Errorf("conditions %+v", snd.Status.Conditions)
+				t.Errorf("conditions %+v, want %s to be %s for %s", snd.Status.Conditions, v1alpha1.ConditionNetworkingReady, tc.status, tc.reason)
 			}
 		})
 	}

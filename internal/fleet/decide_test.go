@@ -56,7 +56,7 @@ func TestReportTerminating_SaysWhetherItWaitsForNodes(t *testing.T) {
 		fleet.ReportTerminating(snd, c.bound, time.Now())
 		said := conditions.Get(snd.Status.Conditions, v1alpha1.ConditionNodesReady)
 		if said == nil || said.Message != c.want || said.Reason != v1alpha1.ReasonTerminating || snd.Status.Phase != v1alpha1.DeploymentTerminating || snd.Status.ObservedGeneration != 7 {
-			t.Errorf("%s: %+v", name, snd.Status)
+			t.Errorf("%s: %+v, want not nil, Message %v, Reason %v, Phase %v and ObservedGeneration 7", name, snd.Status, c.want, v1alpha1.ReasonTerminating, v1alpha1.DeploymentTerminating)
 		}
 	}
 }

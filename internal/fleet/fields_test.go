@@ -67,6 +67,6 @@ func TestFields_NewField_IsFound(t *testing.T) {
 	table := map[string]fleet.Class{"chainId": fleet.Immutable, "seed.nodeKey": fleet.Immutable}
 	got := strings.Join(unclassified(t, reflect.TypeFor[spec](), table), " ")
 	if !strings.Contains(got, "fresh") || !strings.Contains(got, "seed.other") {
-		t.Errorf("found %q", got)
+		t.Errorf("found %q, want %q in it and %q in it", got, "fresh", "seed.other")
 	}
 }

@@ -62,7 +62,7 @@ func TestReadGenesis_HashOfTheWholeFileAndItsValidators(t *testing.T) {
 	} {
 		got, err := fleet.ReadGenesis(zipped(tc.content))
 		if err != nil || got.Hash != hashOf(tc.content) || !slices.Equal(got.Validators, tc.want) {
-			t.Errorf("%s: %+v, %v", name, got, err)
+			t.Errorf("%s: %+v, %v, want hash %s and validators %v", name, got, err, hashOf(tc.content), tc.want)
 		}
 	}
 	if _, err := fleet.ReadGenesis([]byte("no gzip")); err == nil {
@@ -92,7 +92,7 @@ func TestG4_GenesisProblem_NamesWhatIsWrong(t *testing.T) {
 	} {
 		got := fleet.GenesisProblem(genesisFleet(), storedGenesis("val-genesis", "{}", tc.change), tc.began)
 		if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: %q, want %q in it, or nothing for nothing", name, got, tc.want)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestG4_DecideCeremony_AfterTheCeremony_AnotherGenesisIsNamed(t *testing.T) 
 	snd.Status.Plan = &v1alpha1.TaskPlan{Phase: v1alpha1.PlanActive, Reason: fleet.ReasonGenesisMissing}
 	seen := fleet.CeremonyFacts{Genesis: []corev1.ConfigMap{*storedGenesis("val-genesis", "other", nil)}}
 	if got := fleet.DecideCeremony(snd, seen, now); got.State != fleet.CeremonyConflict || !strings.Contains(got.Message, "is restored from a node") {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want State %v and %q in it", got, fleet.CeremonyConflict, "is restored from a node")
 	}
 	restore := fleet.NewCeremony(snd, platform.Default(), fleet.ReasonGenesisMissing, now)
 	if len(restore.Tasks) != 1 || restore.Tasks[0].Type != fleet.TaskRestoreGenesis {
@@ -166,7 +166,7 @@ func TestG2_NotInGenesis_NamesTheKey(t *testing.T) {
 	} {
 		node.Status.ConsensusAddress = tc.address
 		if got := fleet.NotInGenesis(node, tc.validators); (got != "") != tc.problem || tc.problem && !strings.Contains(got, "AA") {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: %q, want a problem with AA: %t", name, got, tc.problem)
 		}
 	}
 }
@@ -180,10 +180,10 @@ func TestGenesisValidators_NotedOrRead(t *testing.T) {
 	nothing := storedGenesis("val-genesis", content, func(c *corev1.ConfigMap) { c.BinaryData = nil })
 	for _, c := range []*corev1.ConfigMap{older, noted} {
 		if got := fleet.GenesisValidators(c); !slices.Equal(got, []string{"AA", "BB"}) {
-			t.Errorf("validators %v", got)
+			t.Errorf("validators %v, want AA and BB", got)
 		}
 	}
 	if got := fleet.GenesisValidators(nothing); got != nil {
-		t.Errorf("validators %v", got)
+		t.Errorf("validators %v, want nil", got)
 	}
 }

@@ -99,7 +99,7 @@ func TestHistory_EveryTemplate_IsWrittenOnce(t *testing.T) {
 	p := newPast(t)
 	for _, image := range []string{"seid:1", "seid:2", "seid:3"} {
 		if h := p.roll(t, image, 0); len(h.Writes) != 1 || h.Writes[0].Live != nil || *h.Writes[0].Want.Name != h.Current {
-			t.Errorf("%s: %+v", image, h)
+			t.Errorf("%s: %+v, want 1 Writes, Live nil and Name %v", image, h, h.Current)
 		}
 		if h := p.decide(t); len(h.Writes)+len(h.Surplus) > 0 {
 			t.Errorf("%s is written again: %+v", image, h)
@@ -148,7 +148,7 @@ func TestHistory_BeyondTheLimit_TheOldestGo(t *testing.T) {
 	p.requireImages(t, "5 seid:5", "4 seid:4", "3 seid:3")
 	p.limit(0)
 	if h := p.keep(t); len(h.Surplus) != 2 || h.Surplus[0].Revision != 3 || h.Surplus[1].Revision != 4 {
-		t.Errorf("deletes %+v", h.Surplus)
+		t.Errorf("deletes %+v, want 2 Surplus, Revision 3 and Revision 4", h.Surplus)
 	}
 	p.requireImages(t, "5 seid:5")
 }
@@ -211,7 +211,7 @@ func TestHistory_RevisionThatIsBeingDeleted_IsLeftAlone(t *testing.T) {
 	p.roll(t, "seid:1", 0)
 	p.stored[0].DeletionTimestamp, p.stored[0].Revision = &metav1.Time{}, 0
 	if h := p.decide(t); len(h.Writes)+len(h.Surplus) > 0 {
-		t.Errorf("%+v", h)
+		t.Errorf("%+v, want no writes and no surplus", h)
 	}
 }
 

@@ -93,7 +93,7 @@ func TestPublished_ListsWhatTheOutsideSees(t *testing.T) {
 	got := fleet.Networking{RoutesServed: true}.Published(snd, cfg)
 	want := []v1alpha1.RouteStatus{{Hostname: "rpc-sei-evm.sei.example", Protocol: "evm"}, {Hostname: "rpc-evm.sei.public.example", Protocol: "evm"}}
 	if len(got.Routes) != 8 || !slices.Equal(got.Routes[:2], want) {
-		t.Errorf("routes %+v", got.Routes)
+		t.Errorf("routes %+v, want 8 Routes and %v", got.Routes, want)
 	}
 	if got := (fleet.Networking{}).Published(snd, cfg); got != nil {
 		t.Errorf("without the Gateway API: %+v", got)

@@ -77,7 +77,7 @@ func TestObserve_OnlyASettledReadyNode_IsAvailable(t *testing.T) {
 			tc.change(live)
 			n := judged(t, snd, live, "1")
 			if n.Current != tc.current || n.Settled() != tc.settled || n.Available() != tc.available || !strings.Contains(n.Why, tc.why) {
-				t.Errorf("%+v", n)
+				t.Errorf("%+v, want Current %v, Settled %v, Available %v and %q in it", n, tc.current, tc.settled, tc.available, tc.why)
 			}
 		})
 	}
@@ -90,13 +90,13 @@ func TestObserve_StoppedNode_IsDoneWithoutBeingReady(t *testing.T) {
 	live.Status = v1alpha1.SeiNodeStatus{ObservedGeneration: 1, Phase: v1alpha1.NodeRunning, CurrentImage: "seid:0"}
 	n := judged(t, snd, live, "")
 	if !n.Done() || n.Available() {
-		t.Errorf("%+v", n)
+		t.Errorf("%+v, want Done true and Available false", n)
 	}
 }
 
 func TestObserve_NoNode_IsUnavailableAndMadeFromTheTemplate(t *testing.T) {
 	if n := judged(t, rpcFleet(), nil, ""); !n.Current || n.Available() || n.Done() {
-		t.Errorf("%+v", n)
+		t.Errorf("%+v, want Current true, Available false and Done false", n)
 	}
 }
 

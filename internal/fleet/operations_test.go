@@ -49,6 +49,6 @@ func TestNames_AreThoseOfTheOrdinals(t *testing.T) {
 	snd := rpcFleet()
 	snd.Name, snd.Spec.Replicas, snd.Status.Ordinals = "rpc", 2, []int32{0, 3}
 	if got := fleet.Names(snd); !slices.Equal(got, []string{"rpc-0", "rpc-3"}) {
-		t.Errorf("%v", got)
+		t.Errorf("%v, want rpc-0 and rpc-3", got)
 	}
 }

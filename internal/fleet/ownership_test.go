@@ -46,7 +46,7 @@ func TestV2_Owns_ByControllerOrByItsOwnWord(t *testing.T) {
 			t.Errorf("%s: owned %t", name, got)
 		}
 		if problem := fleet.MayAdopt(snd, "SeiNode", node); (problem == "") != tc.adopts {
-			t.Errorf("%s: %q", name, problem)
+			t.Errorf("%s: %q, want it empty: %t", name, problem, tc.adopts)
 		}
 	}
 }

@@ -196,7 +196,7 @@ func TestNetworkingReady_P2P_OnlyWithAnAddress(t *testing.T) {
 			ready, reason, message := fleet.Networking{Outside: tc.outside}.Ready(publishedFleet(2), cfg)
 			want := map[bool]string{true: v1alpha1.ReasonP2PEndpointsApplied, false: v1alpha1.ReasonP2PEndpointsPending}[tc.ready]
 			if ready != tc.ready || reason != want || !strings.Contains(message, tc.want) {
-				t.Errorf("%t %s: %s", ready, reason, message)
+				t.Errorf("%t %s: %s, want ready %v, reason %v and %q in it", ready, reason, message, tc.ready, want, tc.want)
 			}
 		})
 	}

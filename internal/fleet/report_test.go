@@ -313,7 +313,8 @@ func TestReport_APassThatSawNothing_LeavesTheNodesAsTheyWere(t *testing.T) {
 	s.unseen, s.err = true, errors.New("the cache is closed")
 	got := s.reported(t)
 	if len(got.Status.Nodes) != 3 || got.Status.ReadyReplicas != 3 || !conditions.Is(got.Status.Conditions, v1alpha1.ConditionNodesReady, metav1.ConditionTrue, "") {
-		t.Errorf("status %+v", got.Status)
+		t.Errorf("%d ready nodes of %+v, conditions %+v, want 3 of 3 and %s to be True",
+			got.Status.ReadyReplicas, got.Status.Nodes, got.Status.Conditions, v1alpha1.ConditionNodesReady)
 	}
 }
 
@@ -349,7 +350,7 @@ func TestReport_PartitionReached_TheTemplateIsNotWhatAllNodesWereBroughtTo(t *te
 	}
 	s.live(0).Spec.Image = s.live(1).Spec.Image
 	if got := s.reported(t); got.Status.Rollout != nil || got.Status.TemplateHash != target {
-		t.Errorf("through: %+v", got.Status)
+		t.Errorf("through: %+v, want Rollout nil and TemplateHash %v", got.Status, target)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestIsRetained_OnlyOrphansBeyondReplicas(t *testing.T) {
 		"put there by somebody on purpose": {node("canary", "rpc"), false},
 	} {
 		if got := fleet.IsRetained(snd, tc.node); got != tc.want {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("%s: %t, want %v", name, got, tc.want)
 		}
 	}
 }

@@ -15,11 +15,11 @@ import (
 func TestRevisionName_IsReadAgain(t *testing.T) {
 	name := fleet.RevisionName("rpc-1", []byte("{}"))
 	if got, ok := fleet.ParseRevisionName(name); got != "rpc-1" || !ok {
-		t.Errorf("%s: %q, %v", name, got, ok)
+		t.Errorf("%s: %q, %v, want %q and true", name, got, ok, "rpc-1")
 	}
 	for _, other := range []string{"rpc-1", "rpc-1-6d5f9c8b7d", strings.ToUpper(name), name + "0", name[len("rpc-1"):]} {
 		if got, ok := fleet.ParseRevisionName(other); ok {
-			t.Errorf("%s: %q", other, got)
+			t.Errorf("%s: %q, want none", other, got)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestTarget_SettingsWithoutOverridesInTheTemplate(t *testing.T) {
 	snd := rpcFleet()
 	snd.Spec.Nodes = []v1alpha1.NodeSettings{{Ordinal: 0, Overrides: map[string]string{"a": "1"}}}
 	if got := fleet.Target(snd, platform.Default(), 0).Spec.Overrides; got["a"] != "1" {
-		t.Errorf("overrides %v", got)
+		t.Errorf("overrides %v, want %q", got, "1")
 	}
 }
 

@@ -37,7 +37,7 @@ func TestObserve_InSyncAndNotReady_DoesNotCountTheTimeSinceThen(t *testing.T) {
 	readySince(live, time.Second)
 	condition(live, v1alpha1.ConditionInSync, metav1.ConditionTrue, v1alpha1.ReasonInSync)
 	if n := judged(t, snd, live, ""); !n.Ready || n.Soak != 0 {
-		t.Errorf("%+v", n)
+		t.Errorf("%+v, want Ready true and Soak 0", n)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestDefinitionCheck_TellsEachChangeOnce(t *testing.T) {
 	w.look()
 	w.look()
 	if len(w.told) != 3 || len(w.told[0].Unknown) != 1 || len(w.told[0].Missing) == 0 || w.told[0].Kind != seiv1.KindSeiNode {
-		t.Errorf("told %+v", w.told)
+		t.Errorf("told %+v, want 3 told, 1 Unknown, some Missing and Kind %v", w.told, seiv1.KindSeiNode)
 	}
 	said := strings.Join(w.lines, "\n")
 	if len(w.lines) != 4 || !strings.Contains(said, "apply the CRDs of this version") || !strings.Contains(said, "newer than the operator") {

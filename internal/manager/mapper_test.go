@@ -34,7 +34,7 @@ func TestMapper_RemembersAKind_AndNotThatItIsMissing(t *testing.T) {
 	for range 3 {
 		found, err := m.RESTMapping(node.GroupKind(), node.Version)
 		if err != nil || found.Scope.Name() != meta.RESTScopeNameNamespace {
-			t.Fatalf("%+v, %v", found, err)
+			t.Fatalf("%+v, %v, want no error and Name %v", found, err, meta.RESTScopeNameNamespace)
 		}
 	}
 	if below.asked != 1 {

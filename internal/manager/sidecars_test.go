@@ -45,7 +45,7 @@ func TestCheck_OperatorThatGetsNoTokens_IsNotReady(t *testing.T) {
 			file: c.file, tokens: tokens.NewSource(tokens.NewCache(mint, clock.RealClock{}), sidecar.TokenFile(c.file), clock.RealClock{}),
 		}
 		if err := access.check(httptest.NewRequestWithContext(t.Context(), "GET", "/readyz", nil)); (err == nil) != c.want {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want no error: %t", name, err, c.want)
 		}
 	}
 	if err := (&sidecarAccess{}).check(nil); err != nil {

@@ -76,7 +76,7 @@ func TestInputs_NoStepRan_KeepWhatWasFound(t *testing.T) {
 	p.Progress = plan.Progress{}
 	report(p)
 	if got := conditions.Get(p.Node.Status.Conditions, v1alpha1.ConditionImportPVCReady); got.Reason != v1alpha1.ReasonPVCValidated {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Reason %v", got, v1alpha1.ReasonPVCValidated)
 	}
 }
 

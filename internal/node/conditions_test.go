@@ -161,7 +161,7 @@ func TestConditions_NothingWasRead_KeepWhatWasSeenLast(t *testing.T) {
 	report(next)
 	for _, of := range []string{v1alpha1.ConditionInSync, v1alpha1.ConditionReady, v1alpha1.ConditionSidecarReady} {
 		if !conditions.Is(next.Node.Status.Conditions, of, metav1.ConditionTrue, "") {
-			t.Errorf("%s: %+v", of, conditions.Get(next.Node.Status.Conditions, of))
+			t.Errorf("%s: %+v, want it True", of, conditions.Get(next.Node.Status.Conditions, of))
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestReady_ContainerThatRunsAfterACrash_IsNotYet(t *testing.T) {
 		p.Pod, p.Facts.Document = &c.pod, nil
 		got := node.Report(p).Conditions
 		if !conditions.Is(got, v1alpha1.ConditionInSync, c.inSync, "") || !conditions.Is(got, v1alpha1.ConditionReady, c.ready, c.reason) {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: %+v, want InSync %s and Ready %s for %s", name, got, c.inSync, c.ready, c.reason)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func TestReady_VolumeCannotGrowAndSpecIsNotActedOn_IsFalse(t *testing.T) {
 	p := settledPass()
 	p.VolumeProblem, p.Obstacle = "the class forbids it", "StatefulSet n is controlled by another"
 	if got := conditions.Get(node.Report(p).Conditions, v1alpha1.ConditionReady); got.Status != metav1.ConditionFalse || got.Reason != v1alpha1.ReasonSpecInvalid {
-		t.Errorf("%s %s %q", got.Status, got.Reason, got.Message)
+		t.Errorf("%s %s %q, want Status %v and Reason %v", got.Status, got.Reason, got.Message, metav1.ConditionFalse, v1alpha1.ReasonSpecInvalid)
 	}
 }
 

@@ -115,7 +115,7 @@ func TestUpgradeFailed_HoldsUntilSeidGetsOn(t *testing.T) {
 		choose(p)
 		report(p)
 		if failed(p) != step.want {
-			t.Errorf("%s: %+v", step.name, conditions.Get(p.Node.Status.Conditions, v1alpha1.ConditionUpgradeFailed))
+			t.Errorf("%s: %+v, want failed %v", step.name, conditions.Get(p.Node.Status.Conditions, v1alpha1.ConditionUpgradeFailed), step.want)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestUpgradeFailed_BeforeTheHeight_IsNotTakenForAHalt(t *testing.T) {
 			p.Facts.Document = nil
 			choose(p)
 			if p.Upgrade.Image != image || p.Upgrade.Halted {
-				t.Errorf("%s: %+v", name, p.Upgrade)
+				t.Errorf("%s: %+v, want Image %v and Halted false", name, p.Upgrade, image)
 			}
 		}
 		if !conditions.Is(p.Node.Status.Conditions, v1alpha1.ConditionUpgradeFailed, metav1.ConditionTrue, "") {
@@ -149,11 +149,11 @@ func TestUpgradeStatus_NothingToTell_IsAbsent(t *testing.T) {
 	p.Facts.Document.Upgrades = &api.Upgrades{Known: true}
 	choose(p)
 	if got := node.Report(p).Upgrade; got != nil {
-		t.Errorf("status %+v", got)
+		t.Errorf("upgrade %+v, want nil", got)
 	}
 	p.Err, p.Read, p.Upgrade = errors.New("no cache"), false, node.UpgradeChoice{}
 	if got := conditions.Get(node.Report(p).Conditions, v1alpha1.ConditionUpgradeScheduled); got.Reason != v1alpha1.ReasonNotAsked {
-		t.Errorf("unread: %+v", got)
+		t.Errorf("unread: %+v, want Reason %v", got, v1alpha1.ReasonNotAsked)
 	}
 }
 

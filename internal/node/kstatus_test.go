@@ -57,7 +57,7 @@ func TestKstatus_FirstPass_IsInProgressAtOnce(t *testing.T) {
 	planFor(p, node.ReasonNewNode)
 	report(p)
 	if got := kstatusOf(t, p.Node); got.Status != status.InProgressStatus {
-		t.Errorf("%s: %s", got.Status, got.Message)
+		t.Errorf("%s: %s, want %v", got.Status, got.Message, status.InProgressStatus)
 	}
 }
 

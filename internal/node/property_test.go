@@ -153,7 +153,7 @@ func TestDecide_AnySequence_EndsAtTheTarget(t *testing.T) {
 func (w *world) check(t *rapid.T, target *node.Target) {
 	t.Helper()
 	if len(w.violations) > 0 {
-		t.Fatalf("violations: %v", w.violations)
+		t.Fatalf("violations: %v, want no violations", w.violations)
 	}
 	if d := w.decide(target); len(d.Missing) > 0 || d.Action != node.Keep {
 		t.Fatalf("the second difference is not empty: %+v; facts %+v", d, w.facts())

@@ -77,7 +77,7 @@ func TestSnapshotsPublished_SaysHowItStands(t *testing.T) {
 		report(p)
 		got := conditions.Get(p.Node.Status.Conditions, v1alpha1.ConditionSnapshotsPublished)
 		if got.Status != c.status || got.Reason != c.reason || !strings.Contains(got.Message, c.message) {
-			t.Errorf("%s: %s %s %q", name, got.Status, got.Reason, got.Message)
+			t.Errorf("%s: %s %s %q, want Status %v, Reason %v and %q in it", name, got.Status, got.Reason, got.Message, c.status, c.reason, c.message)
 		}
 		if last := p.Node.Status.LastPublished; (last != nil) != (name == "published") || last != nil && (last.Height != 7 || last.Time.Unix() != at.Unix()) {
 			t.Errorf("%s: last published %+v", name, last)

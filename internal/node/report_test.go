@@ -150,10 +150,11 @@ func TestReportTerminating_SaysWhatItWaitsFor(t *testing.T) {
 	p.Node.Generation = 3
 	got := node.ReportTerminating(p.Node, passAt)
 	if got.Phase != v1alpha1.NodeTerminating || got.ObservedGeneration != 3 || !got.PhaseTransitionTime.Time.Equal(passAt) {
-		t.Errorf("phase %s since %v, generation %d", got.Phase, got.PhaseTransitionTime, got.ObservedGeneration)
+		t.Errorf("phase %s since %v, generation %d, want %s since %v, generation 3",
+			got.Phase, got.PhaseTransitionTime, got.ObservedGeneration, v1alpha1.NodeTerminating, passAt)
 	}
 	if !conditions.Is(got.Conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonTerminating) {
-		t.Errorf("conditions %+v", got.Conditions)
+		t.Errorf("conditions %+v, want %s to be False for %s", got.Conditions, v1alpha1.ConditionReady, v1alpha1.ReasonTerminating)
 	}
 	p.Node.Status = *got
 	if again := node.ReportTerminating(p.Node, passAt.Add(time.Minute)); !again.PhaseTransitionTime.Time.Equal(passAt) {

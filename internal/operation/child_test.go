@@ -95,7 +95,7 @@ func TestDecide_ChildsPlan_EndsInSyncAndWithTheTimeOfItsParent(t *testing.T) {
 		t.Errorf("steps %v in %s", steps, left)
 	}
 	if _, left := plan(5400 - 600); left != 10*time.Minute {
-		t.Errorf("late: %s", left)
+		t.Errorf("late: %s, want %v", left, 10*time.Minute)
 	}
 	if steps, left := plan(20, waits, func(t *v1alpha1.SeiNodeTask) { t.Spec.TimeoutSeconds = 60 }); !slices.Equal(steps, []string{operation.StepAwaitCondition}) || left != 40*time.Second {
 		t.Errorf("a wait: %v in %s", steps, left)

@@ -157,10 +157,10 @@ func TestDecide_Plan_FollowsFromTheTaskAlone(t *testing.T) {
 	o := operation.Observation{Task: task("a", 9), Now: now, Node: node()}
 	d := operation.Decide(&o)
 	if d.Plan.ID != "uid-a" || !d.Plan.Deadline.Equal(now.Add(30*time.Minute)) || d.Plan.Reason != "RestartSeid" {
-		t.Errorf("plan %+v", d.Plan)
+		t.Errorf("plan %+v, want uid-a for RestartSeid, until %s", d.Plan, now.Add(30*time.Minute))
 	}
 	o.Task.Spec.TimeoutSeconds = 7
 	if d := operation.Decide(&o); !d.Plan.Deadline.Equal(now.Add(7 * time.Second)) {
-		t.Errorf("deadline %s", d.Plan.Deadline)
+		t.Errorf("deadline %s, want %s", d.Plan.Deadline, now.Add(7*time.Second))
 	}
 }

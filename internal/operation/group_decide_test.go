@@ -257,7 +257,7 @@ func TestDecide_TaskForSeveralNodes_WaitsForItsTarget(t *testing.T) {
 	signers := story{node: "yyy"}.observe(task("p", 60, forFleet, syncs), rpcFleet())
 	signers.Group.Nodes["rpc-1"].Spec.FullNode, signers.Group.Nodes["rpc-1"].Spec.Validator = nil, &v1alpha1.ValidatorSpec{}
 	if d := operation.Decide(signers); d.Reason != v1alpha1.ReasonTargetRefused || !strings.Contains(d.Message, "SeiNode rpc-1 has a signing key") {
-		t.Errorf("%s: %q", d.Reason, d.Message)
+		t.Errorf("%s: %q, want Reason %v and %q in it", d.Reason, d.Message, v1alpha1.ReasonTargetRefused, "SeiNode rpc-1 has a signing key")
 	}
 }
 
@@ -282,7 +282,7 @@ func TestReport_TaskForSeveralNodes_SumsUpItsNodes(t *testing.T) {
 		status := operation.Report(p)
 		ready := conditions.Get(status.Conditions, v1alpha1.ConditionReady)
 		if status.Phase != c.phase || ready.Reason != c.reason || ready.Message != c.message || status.Plan != nil {
-			t.Errorf("%s: %s, %s, %q", name, status.Phase, ready.Reason, ready.Message)
+			t.Errorf("%s: %s, %s, %q, want Phase %v, Reason %v, Message %v and Plan nil", name, status.Phase, ready.Reason, ready.Message, c.phase, c.reason, c.message)
 		}
 		if (status.CompletedAt != nil) != (c.phase == v1alpha1.NodeTaskComplete || c.phase == v1alpha1.NodeTaskFailed) || (status.StartedAt != nil) != (c.want.Total > 0) {
 			t.Errorf("%s: began at %v, over at %v", name, status.StartedAt, status.CompletedAt)

@@ -40,7 +40,7 @@ func short(d time.Duration) string {
 func TestKindOf_UnknownKind_IsAnErrorAndChangesNothing(t *testing.T) {
 	spec := &v1alpha1.SeiNodeTaskSpec{Kind: "Dance"}
 	if _, err := operation.KindOf(spec); err == nil || !strings.Contains(err.Error(), `"Dance"`) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want an error with %q", err, `"Dance"`)
 	}
 	if operation.Changes(spec) {
 		t.Error("others would queue behind a task that is never done")

@@ -66,7 +66,7 @@ func TestMayHold_FromTheHoldToTheOpening(t *testing.T) {
 		of := &v1alpha1.SeiNodeTask{}
 		of.Spec.Kind, of.Status.Plan = c.kind, c.plan
 		if got := operation.MayHold(of); got != c.want {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("%s: %t, want %v", name, got, c.want)
 		}
 	}
 }

@@ -141,7 +141,8 @@ func TestReport_Beginning_PinsTheNode(t *testing.T) {
 	p.Plan = plan.New(p.Decision.Plan, now)
 	status := operation.Report(p)
 	if status.TargetUID != "node" || !status.StartedAt.Equal(at(0)) || status.Phase != v1alpha1.NodeTaskRunning {
-		t.Errorf("status %+v", status)
+		t.Errorf("target %q, started at %v, phase %s, want node, %v and %s",
+			status.TargetUID, status.StartedAt, status.Phase, at(0), v1alpha1.NodeTaskRunning)
 	}
 }
 

@@ -235,7 +235,7 @@ func TestAdvance_UnknownTask_FailsThePlanAndNamesIt(t *testing.T) {
 	r := newRig(t, nil, "a", "snapshot-upload")
 	r.advance(t)
 	if d := r.plan.FailedTaskDetail; d == nil || !strings.Contains(d.Error, `"snapshot-upload"`) {
-		t.Errorf("detail %+v", d)
+		t.Errorf("detail %+v, want not nil and %q in it", d, `"snapshot-upload"`)
 	}
 }
 
@@ -277,7 +277,7 @@ func TestNew_GivenIDAndDeadline_AreTheTasks(t *testing.T) {
 		}
 	}
 	if one.ID != "task-uid" || one.Tasks[0].ID == one.Tasks[1].ID {
-		t.Errorf("plan %+v", one)
+		t.Errorf("plan %+v, want ID %q and ID not %v", one, "task-uid", one.Tasks[1].ID)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestSummarize_KeepsTheFailure(t *testing.T) {
 	r.advance(t)
 	s := plan.Summarize(r.plan, v1alpha1.OutcomeFailed, start.Add(time.Hour))
 	if s.FailedTask != "a" || s.Error != "boom" || s.Reason != "Test" || !s.FinishedAt.Time.Equal(start.Add(time.Hour)) {
-		t.Errorf("summary %+v", s)
+		t.Errorf("summary %+v, want task a to have failed with boom, reason Test, an hour after the start", s)
 	}
 }
 

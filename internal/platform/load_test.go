@@ -44,7 +44,7 @@ func TestLoad_EmptyFileCommentsAndEmptySections_GiveTheDefaults(t *testing.T) {
 func TestLoad_MissingFile_IsAnErrorThatNamesIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.yaml")
 	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error with %q", err, path)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestLoad_Anchors_AreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := cfg.StorageSizeFor(v1alpha1.RoleArchive); got.String() != "3Ti" {
-		t.Errorf("got %s", got.String())
+		t.Errorf("got %s, want %q", got.String(), "3Ti")
 	}
 }
 

@@ -46,7 +46,7 @@ func TestLookup_EmptyRequests_MeanNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := cfg.ResourcesFor(v1alpha1.RoleNode); len(got.Requests) != 0 {
-		t.Errorf("got %v", got)
+		t.Errorf("got %v, want no Requests", got)
 	}
 }
 

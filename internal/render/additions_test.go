@@ -63,7 +63,7 @@ func TestAdditions_OwnTemplateOfEveryMode_HasNone(t *testing.T) {
 		}
 		live := statefulSet(t, input(n)).Spec.Template
 		if got := render.Additions(want.Spec.Template, &live); len(got) != 0 {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: %q, want none", name, got)
 		}
 	}
 }

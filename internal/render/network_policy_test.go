@@ -189,7 +189,7 @@ func TestNetworkPolicy_SelectsThePodsOfTheNode(t *testing.T) {
 			t.Errorf("%s: (-want +got):\n%s", name, diff)
 		}
 		if !metav1.IsControlledBy(policy, n) || policy.Name != n.Name || policy.Namespace != n.Namespace {
-			t.Errorf("%s: %+v", name, policy.ObjectMeta)
+			t.Errorf("%s: %+v, want the name of the node and its namespace, %s/%s, and the node as owner", name, policy.ObjectMeta, n.Namespace, n.Name)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestNodeConfig_Peers_AreSortedAndUnique(t *testing.T) {
 	a := render.NodeConfig(input(seed()), []string{"b@b:1", "a@a:1", "b@b:1"})
 	b := render.NodeConfig(input(seed()), []string{"a@a:1", "b@b:1"})
 	if got := a.Overrides["network.p2p.persistent_peers"]; got != "a@a:1,b@b:1" {
-		t.Errorf("peers %q", got)
+		t.Errorf("peers %q, want %q", got, "a@a:1,b@b:1")
 	}
 	if a.Hash() != b.Hash() {
 		t.Error("the order in which peers were found changes the hash")

@@ -23,7 +23,7 @@ func TestService_IsHeadlessAndPublishesNodesThatAreNotReady(t *testing.T) {
 	for name, n := range everyNode() {
 		svc := typed[corev1.Service](t, render.Service(input(n)))
 		if svc.Spec.ClusterIP != "None" || !svc.Spec.PublishNotReadyAddresses || svc.Name != n.Name {
-			t.Errorf("%s: %+v", name, svc.Spec)
+			t.Errorf("%s: %+v, want ClusterIP %q, PublishNotReadyAddresses true and Name %v", name, svc.Spec, "None", n.Name)
 		}
 		if diff := cmp.Diff(map[string]string{v1alpha1.LabelNode: n.Name}, svc.Spec.Selector); diff != "" {
 			t.Errorf("%s: selector (-want +got):\n%s", name, diff)
@@ -87,7 +87,7 @@ func TestDataClaim_ChangedPolicy_IsSeenAsADifference(t *testing.T) {
 func TestDataClaim_Import_IsNeverRendered(t *testing.T) {
 	n := replayer()
 	if claim := render.DataClaim(input(n)); claim != nil {
-		t.Errorf("got %v", claim)
+		t.Errorf("got %v, want nil", claim)
 	}
 	if render.ClaimName(n) != "old-data" || render.DeletionPolicy(n) != v1alpha1.VolumeRetain {
 		t.Errorf("claim %s, policy %s", render.ClaimName(n), render.DeletionPolicy(n))

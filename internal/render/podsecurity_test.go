@@ -19,7 +19,7 @@ func TestPods_EveryMode_PassPodSecurityRestricted(t *testing.T) {
 	}
 	for name, n := range everyNode() {
 		if result := check(statefulSet(t, input(n)).Spec.Template); !result.Allowed {
-			t.Errorf("%s: %s: %s", name, result.ForbiddenReason(), result.ForbiddenDetail())
+			t.Errorf("%s: %s: %s, want Allowed true", name, result.ForbiddenReason(), result.ForbiddenDetail())
 		}
 		pull := pullPod(t, input(n))
 		if result := check(corev1.PodTemplateSpec{ObjectMeta: pull.ObjectMeta, Spec: pull.Spec}); !result.Allowed {

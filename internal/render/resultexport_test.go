@@ -48,7 +48,7 @@ func TestResultExport_SaysWhyThereCanBeNone(t *testing.T) {
 	} {
 		got, reason, problem := render.ResultExport(tc.in)
 		if got != nil || reason != tc.reason || !strings.Contains(problem, tc.words) {
-			t.Errorf("%s: %+v, %s, %s", name, got, reason, problem)
+			t.Errorf("%s: %+v, %s, %s, want nil, reason %v and %q in it", name, got, reason, problem, tc.reason, tc.words)
 		}
 	}
 }
@@ -57,6 +57,6 @@ func TestResultExport_OfANodeThatIsNotAskedForOne_IsNone(t *testing.T) {
 	in := comparing("http://rpc:26657", "")
 	in.Node.Spec.Replayer.ResultExport = nil
 	if got, reason, problem := render.ResultExport(in); got != nil || reason != "" || problem != "" {
-		t.Errorf("%+v, %s, %s", got, reason, problem)
+		t.Errorf("%+v, %s, %s, want nil, reason empty and problem empty", got, reason, problem)
 	}
 }

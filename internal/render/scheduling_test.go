@@ -85,7 +85,7 @@ func TestPod_Scheduling_NothingAskedFor_NothingRendered(t *testing.T) {
 	delete(alone.Labels, v1alpha1.LabelDeployment) // those of a fleet are spread
 	got := podSpec(t, input(alone))
 	if got.NodeSelector != nil || got.Tolerations != nil || got.Affinity != nil || got.TopologySpreadConstraints != nil || got.PriorityClassName != "" {
-		t.Errorf("got %+v", got)
+		t.Errorf("got %+v, want NodeSelector nil, Tolerations nil, Affinity nil, TopologySpreadConstraints nil and PriorityClassName empty", got)
 	}
 }
 

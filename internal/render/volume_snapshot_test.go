@@ -22,7 +22,7 @@ func TestUpgradeSnapshotName_IsANameAndTellsUpgradesApart(t *testing.T) {
 		seen[name] = upgrade
 	}
 	if name := render.UpgradeSnapshotName(n, "v6.4.0"); name != n.Name+"-before-v6.4.0" {
-		t.Errorf("name %s", name)
+		t.Errorf("name %s, want %v", name, n.Name+"-before-v6.4.0")
 	}
 }
 
@@ -34,10 +34,10 @@ func TestUpgradeSnapshot_IsOfTheNodesClaimAndNobodyOwnsIt(t *testing.T) {
 		t.Errorf("spec %v", spec)
 	}
 	if len(obj.GetOwnerReferences()) != 0 {
-		t.Errorf("owners %v", obj.GetOwnerReferences())
+		t.Errorf("owners %v, want none", obj.GetOwnerReferences())
 	}
 	in.Platform.VolumeSnapshots.ClassName = "fast"
 	if got := render.UpgradeSnapshot(in, "v2").Object["spec"].(map[string]any)["volumeSnapshotClassName"]; got != "fast" {
-		t.Errorf("class %v", got)
+		t.Errorf("class %v, want %q", got, "fast")
 	}
 }

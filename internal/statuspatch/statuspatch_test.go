@@ -91,7 +91,7 @@ func TestPatch_StatusUnchanged_SendsNothingAndCountsNoop(t *testing.T) {
 		t.Fatalf("Patch = %s, %v; want noop", result, err)
 	}
 	if len(world.bodies) != 0 {
-		t.Errorf("sent %v", world.bodies)
+		t.Errorf("sent %v, want no bodies", world.bodies)
 	}
 	if diff := cmp.Diff(tally{statuspatch.Noop: 1}, counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)

@@ -28,10 +28,10 @@ func TestTeardownBootstrap_BeforeItsEndIsStored_TheJobStays(t *testing.T) {
 			Client: api, Clock: clocktesting.NewFakePassiveClock(time.Now()), Node: node, Observed: &Objects{Job: job.DeepCopy()}, Facts: &Facts{},
 		}
 		if o := awaitBootstrap(t.Context(), env, nil); !o.IsDone() {
-			t.Fatalf("outcome %+v", o)
+			t.Fatalf("outcome %+v, want it done", o)
 		}
 		if o := teardownBootstrap(t.Context(), env, nil); !o.IsWait() || o.After == 0 {
-			t.Errorf("outcome %+v", o)
+			t.Errorf("outcome %+v, want it waiting and After not 0", o)
 		}
 		return apierrors.IsNotFound(api.Get(t.Context(), client.ObjectKeyFromObject(job), &batchv1.Job{}))
 	}

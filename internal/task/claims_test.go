@@ -78,7 +78,7 @@ func TestCheckImportedClaim_ThatSomebodyElseHas_IsRefused(t *testing.T) {
 		}
 		o := checkImportedClaim(t.Context(), &Env{Client: reader, Live: reader, Node: in.Node, Observed: &Objects{Claim: claim}, Render: in})
 		if o.Reason != c.reason || o.IsDone() != (c.reason == "") {
-			t.Errorf("%s: %+v", name, o)
+			t.Errorf("%s: %+v, want Reason %v and done: %t", name, o, c.reason, c.reason == "")
 		}
 	}
 }
@@ -92,14 +92,14 @@ func TestBootstrapJob_IsTheNodesOwnAndGoesWithItsPod(t *testing.T) {
 	env := &Env{Client: c, Node: node, Observed: &Objects{Job: job.DeepCopy()}, Facts: &Facts{}}
 	env.Observed.Job.UID = "earlier"
 	if o := teardownBootstrap(t.Context(), env, nil); !o.IsWait() {
-		t.Errorf("outcome %+v", o)
+		t.Errorf("outcome %+v, want it waiting", o)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(job), &batchv1.Job{}); err != nil {
 		t.Fatalf("a Job that nobody has seen was deleted: %v", err)
 	}
 	env.Observed.Job.UID = "job"
 	if o := teardownBootstrap(t.Context(), env, nil); !o.IsWait() {
-		t.Errorf("outcome %+v", o)
+		t.Errorf("outcome %+v, want it waiting", o)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(job), &batchv1.Job{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the Job: %v", err)
@@ -141,7 +141,7 @@ func TestSyncNetworkPolicy_NotWantedAnyMore_OnlyTheNodesOwnGoes(t *testing.T) {
 		env.Observed.NetworkPolicy.UID = c.seen
 		_, err := SyncNetworkPolicy(t.Context(), env)
 		if (err != nil) != (c.seen != "policy") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want an error: %t", name, err, c.seen != "policy")
 		}
 		err = api.Get(t.Context(), types.NamespacedName{Namespace: "sei", Name: "n"}, &networkingv1.NetworkPolicy{})
 		if apierrors.IsNotFound(err) != c.gone {

@@ -72,7 +72,7 @@ func TestSyncClaim_WritesOnlyWhatMayChange(t *testing.T) {
 	} {
 		env, writes := claimEnv(t, c.refused, c.change)
 		if o := SyncClaim(t.Context(), env); !o.IsDone() {
-			t.Errorf("%s: %+v", name, o)
+			t.Errorf("%s: %+v, want it done", name, o)
 		}
 		if *writes != c.writes || (env.Facts.VolumeProblem != "") != c.problem {
 			t.Errorf("%s: %d writes, want %d; problem %q", name, *writes, c.writes, env.Facts.VolumeProblem)
@@ -111,7 +111,7 @@ func TestCheckImportedClaim_VolumeThatMayNotBeRead_IsTaken(t *testing.T) {
 		}
 		o := checkImportedClaim(t.Context(), &Env{Client: reader, Live: reader, Node: in.Node, Observed: &Objects{Claim: claim}, Render: in})
 		if o.IsDone() != c.done {
-			t.Errorf("%s: %+v", name, o)
+			t.Errorf("%s: %+v, want done: %t", name, o, c.done)
 		}
 	}
 }

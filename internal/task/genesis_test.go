@@ -94,7 +94,7 @@ func TestG4_ChooseGenesis_ItsOwnFleetsOrTheOnlyOne(t *testing.T) {
 	} {
 		got, err := chooseGenesis(tc.node, tc.found)
 		if (err != nil) != tc.fails || (got == nil) != (tc.want == "") || got != nil && got.Name != tc.want {
-			t.Errorf("%s: %v, %v", name, got, err)
+			t.Errorf("%s: %v, %v, want %q and an error: %t", name, got, err, tc.want, tc.fails)
 		}
 	}
 }

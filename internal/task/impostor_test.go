@@ -51,7 +51,7 @@ func TestSyncStatefulSet_ImpostorThatWasReplaced_IsNotDeletedUnseen(t *testing.T
 	}
 	r.seen(t)
 	if r.Facts.Identity == nil || r.Facts.ImpostorDeleted {
-		t.Errorf("facts %+v", r.Facts)
+		t.Errorf("facts %+v, want Identity not nil and ImpostorDeleted false", r.Facts)
 	}
 }
 
@@ -87,6 +87,6 @@ func TestSyncStatefulSet_OnItsWayOut_IsNotWritten(t *testing.T) {
 		t.Errorf("error %v, writes %v, StatefulSet %v", err, r.writes, r.Observed.StatefulSet)
 	}
 	if o := applyStatefulSet(t.Context(), r.Env, nil); o.IsTerminal() {
-		t.Errorf("outcome %+v", o)
+		t.Errorf("outcome %+v, want it not final", o)
 	}
 }

@@ -40,7 +40,7 @@ func TestObserveImage_OnlyARunningPodOfThePlansTemplateWillDo(t *testing.T) {
 	} {
 		env := &Env{Node: &v1alpha1.SeiNode{}, Observed: &Objects{Pod: c.pod}, Facts: &Facts{AppliedTemplate: "new"}}
 		if o := observeImage(t.Context(), env, nil); o.IsDone() != c.done || o.IsWait() == c.done {
-			t.Errorf("%s: %+v", name, o)
+			t.Errorf("%s: %+v, want done: %t and waiting: not %t", name, o, c.done, c.done)
 		}
 	}
 }

@@ -54,11 +54,11 @@ func TestReplacePod_EndsWithAPodThatWasSeen(t *testing.T) {
 				Deleted: func(client.Object) {},
 			}
 			if o := replacePod(t.Context(), env, nil); o.IsDone() != c.done || o.IsWait() == c.done {
-				t.Errorf("outcome %+v", o)
+				t.Errorf("outcome %+v, want done: %t and waiting: not %t", o, c.done, c.done)
 			}
 			err := api.Get(t.Context(), client.ObjectKey{Namespace: "sei", Name: "rpc-0"}, &corev1.Pod{})
 			if apierrors.IsNotFound(err) != c.gone {
-				t.Errorf("pod: %v", err)
+				t.Errorf("pod: %v, want IsNotFound %v", err, c.gone)
 			}
 			if c.done && c.gone && env.Observed.Pod.DeletionTimestamp == nil {
 				t.Error("the deleted pod still counts as there")
@@ -123,7 +123,7 @@ func TestReplacePod_OldPodWithoutOurLabels_IsFoundByItsStatefulSet(t *testing.T)
 				env.Live = api // it is asked in no other case
 			}
 			if o := replacePod(t.Context(), env, nil); o.IsDone() != c.done {
-				t.Errorf("outcome %+v", o)
+				t.Errorf("outcome %+v, want done: %t", o, c.done)
 			}
 			err := api.Get(t.Context(), client.ObjectKeyFromObject(old), &corev1.Pod{})
 			if apierrors.IsNotFound(err) != c.gone {

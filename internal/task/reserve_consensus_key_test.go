@@ -71,7 +71,7 @@ func TestReserveConsensusKey_IsOneNodesAndANodeHasOne(t *testing.T) {
 		env.Node.Status.ConsensusAddress = c.signed
 		o := reserveConsensusKey(t.Context(), env, nil)
 		if o.Reason != c.reason || o.IsDone() != (c.reason == "") {
-			t.Errorf("%s: %+v", name, o)
+			t.Errorf("%s: %+v, want Reason %v and done: %t", name, o, c.reason, c.reason == "")
 		}
 		if reserved := env.Facts.ConsensusAddress == address; reserved != (c.reason == "") {
 			t.Errorf("%s: the report hears of %q", name, env.Facts.ConsensusAddress)
@@ -117,7 +117,7 @@ func TestReleaseConsensusKey_OnlyWhatTheNodeHolds(t *testing.T) {
 	taken.Labels[labelHolderUID] = "node" // somebody edited the Lease and forgot the label
 	env, address := keyEnv(t, taken)
 	if o := reserveConsensusKey(t.Context(), env, nil); !o.IsDone() {
-		t.Fatalf("outcome %+v", o)
+		t.Fatalf("outcome %+v, want it done", o)
 	}
 	if err := ReleaseConsensusKey(t.Context(), env.Client, changing{env.Live}, "ops", env.Node); !apierrors.IsConflict(err) {
 		t.Errorf("of a Lease that has changed meanwhile: %v, want a conflict", err)
@@ -149,7 +149,7 @@ func TestCopiedKey_HeldByAValidator_KeepsTheGateClosed(t *testing.T) {
 		env.Document.Home.ConsensusAddress = address
 		o, copied := copiedKey(t.Context(), env)
 		if copied != c.copied || copied && o.Reason != v1alpha1.ReasonKeyInUse {
-			t.Errorf("%s: %t, %+v", name, copied, o)
+			t.Errorf("%s: %t, %+v, want %t, and then %s", name, copied, o, c.copied, v1alpha1.ReasonKeyInUse)
 		}
 	}
 }

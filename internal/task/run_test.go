@@ -28,7 +28,7 @@ func TestAPIOutcome_OnlyWhatStaysWrongEndsAPlan(t *testing.T) {
 	} {
 		o := APIOutcome("applying Service n", c.err)
 		if o.Reason != c.reason || o.IsWait() != (c.after > 0) || o.After != c.after {
-			t.Errorf("%s: %+v", name, o)
+			t.Errorf("%s: %+v, want Reason %v, waiting: %t and After %v", name, o, c.reason, c.after > 0, c.after)
 		}
 	}
 }

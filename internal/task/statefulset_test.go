@@ -186,7 +186,7 @@ func superseded(t *testing.T) (r *rig, before string) {
 func TestApplyStatefulSet_CacheIsLate_AppliesTheNewTemplate(t *testing.T) {
 	r, _ := superseded(t)
 	if o := applyStatefulSet(t.Context(), r.Env, nil); !o.IsDone() {
-		t.Fatalf("outcome %+v", o)
+		t.Fatalf("outcome %+v, want it done", o)
 	}
 	want := render.TemplateHash(r.want.Spec.Template.Annotations)
 	if got := render.TemplateHash(r.seen(t).Spec.Template.Annotations); got != want || r.Facts.AppliedTemplate != want || len(r.writes) != 1 {

@@ -81,7 +81,7 @@ func TestPodTrouble_ContainerThatDoesNotRun(t *testing.T) {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "n-0"}, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{c.seid}}}
 		got := task.PodTrouble(pod, c.told, troubleNow)
 		if got.Reason != c.reason || got.Message != c.message || !got.Until.IsZero() {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: %+v, want Reason %v, Message %v and IsZero true", name, got, c.reason, c.message)
 		}
 		pod.DeletionTimestamp = new(metav1.Now())
 		if got := task.PodTrouble(pod, c.told, troubleNow); got.Reason != "" {
@@ -132,7 +132,7 @@ func TestPodTrouble_ContainerThatRunsAfterACrash(t *testing.T) {
 		got := task.PodTrouble(pod, c.told, troubleNow)
 		if c.until == 0 {
 			if got.Reason != "" {
-				t.Errorf("%s: %+v", name, got)
+				t.Errorf("%s: %+v, want Reason empty", name, got)
 			}
 			continue
 		}
@@ -158,7 +158,7 @@ func TestPodTrouble_WordsChangeOnlyWithARestart(t *testing.T) {
 		"runs": runs("seid", 5, 0, end), "has ended": hasEnded("seid", 5, end), "waits": waits("seid", "CrashLoopBackOff", 5, end),
 	} {
 		if got := words(c); got != want {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: %q, want %v", name, got, want)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func TestToken_RequestsThatFail_HoldBackAllOthers(t *testing.T) {
 	ask := func() {
 		for i := range 500 {
 			if token, err := c.Token(t.Context(), fmt.Sprint(i)); err == nil {
-				t.Fatalf("token %q", token)
+				t.Fatalf("token %q, want an error", token)
 			}
 		}
 	}
@@ -260,7 +260,7 @@ func TestToken_CallerThatGivesUp_LosesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.Token(ctx, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 	close(s.gate)
 	want(t, c, "a", "a#1")

@@ -35,7 +35,7 @@ func TestRequests_AskForOneAudienceOfOneAccount(t *testing.T) {
 	} {
 		granted = c.granted
 		if token, valid, err := mint(t.Context(), "aud"); token != "t" || valid != c.want || err != nil {
-			t.Errorf("%s: %q, %s, %v", name, token, valid, err)
+			t.Errorf("%s: %q, %s, %v, want token %q, valid %v and no error", name, token, valid, err, "t", c.want)
 		}
 	}
 	request := asked[0].Object.(*authenticationv1.TokenRequest)
@@ -45,7 +45,7 @@ func TestRequests_AskForOneAudienceOfOneAccount(t *testing.T) {
 	}
 	failure = errors.New("forbidden")
 	if _, _, err := mint(t.Context(), "aud"); !errors.Is(err, failure) || !strings.Contains(err.Error(), "ops/sei") {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v and %q in it", err, failure, "ops/sei")
 	}
 }
 

@@ -38,7 +38,7 @@ func TestSource_TheSharedTokenIsThatOfTheFile_AllOthersAreAskedFor(t *testing.T)
 		t.Errorf("%d requests for the shared token", s.count())
 	}
 	if got, err := source.Token(t.Context(), "a"); got != "a#1" || err != nil {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("%q, %v, want %q and no error", got, err, "a#1")
 	}
 	clock.Step(10 * time.Minute)
 	source.Refused("a", "a#1")

@@ -155,7 +155,7 @@ func TestOverBudget_NodesThatServed_GoOneAtATime(t *testing.T) {
 		{"the same one", chaos.Move{Fleet: "v", Node: "v-0", At: at(5), Served: true, Back: at(40)}, false},
 	} {
 		if got := chaos.OverBudget([]chaos.Move{c.next, first}, 1); (len(got) > 0) != c.over {
-			t.Errorf("%s: %v", c.what, got)
+			t.Errorf("%s: %v, want some: %t", c.what, got, c.over)
 		}
 		if got := chaos.OverBudget([]chaos.Move{c.next, first}, 2); len(got) > 0 {
 			t.Errorf("%s, with a budget of two: %v", c.what, got)
@@ -179,7 +179,7 @@ func TestServed_NeedsAProcessABlockAndReadiness(t *testing.T) {
 		{"left its Services to be restarted", 99, 20 * time.Second, true},
 	} {
 		if got := chaos.Served("v-0", at(c.at), c.drain, runs, blocks, ready); got != c.served {
-			t.Errorf("%s: %t", c.what, got)
+			t.Errorf("%s: %t, want %v", c.what, got, c.served)
 		}
 	}
 	if got := chaos.Back("v-0", at(3), ready, at(200)); !got.Equal(at(5)) {

@@ -128,7 +128,7 @@ func (s *scenario) updateWithTask() {
 	})
 	done := s.awaitTask("update")
 	if out := done.Status.Outputs; out == nil || out.UpdateNodeImage == nil || out.UpdateNodeImage.AppliedImage != imageNext {
-		s.t.Errorf("outputs: %+v", out)
+		s.t.Errorf("outputs: %+v, want not nil, UpdateNodeImage not nil and AppliedImage %v", out, imageNext)
 	}
 	node := s.seiNode("full")
 	if node.Status.CurrentImage != imageNext || !conditions.Is(node.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "") {

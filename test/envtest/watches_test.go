@@ -145,7 +145,7 @@ func TestWatches_Told_TheCacheHearsOfWhatDidNotHappen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if event := <-nodes.ResultChan(); event.Type != watch.Added {
-		t.Fatalf("%+v", event)
+		t.Fatalf("%+v, want Type %v", event, watch.Added)
 	}
 	invented := node.DeepCopy()
 	invented.Annotations = map[string]string{"did": "not happen"}
@@ -156,13 +156,13 @@ func TestWatches_Told_TheCacheHearsOfWhatDidNotHappen(t *testing.T) {
 		}
 	}
 	if event := <-nodes.ResultChan(); event.Type != watch.Modified || event.Object.(*v1alpha1.SeiNode).Annotations["did"] != "not happen" {
-		t.Errorf("%+v", event)
+		t.Errorf("%+v, want Type %v and Annotations %q", event, watch.Modified, "not happen")
 	}
 	if err := env.Client.Delete(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}
 	if event := <-nodes.ResultChan(); event.Type != watch.Deleted || len(event.Object.(*v1alpha1.SeiNode).Annotations) > 0 {
-		t.Errorf("%+v", event)
+		t.Errorf("%+v, want Type %v and no Annotations", event, watch.Deleted)
 	}
 }
 

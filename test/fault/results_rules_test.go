@@ -32,12 +32,12 @@ func TestResults_Interrupted_GoOnWithWhatIsMissing(t *testing.T) {
 	again, earlier, err := openResults(folder, "a")
 	want := []result{{Run: "init/api-500/x 1", Took: 7}, {Run: "init/api-500/x 3", Missed: true}}
 	if err != nil || !cmp.Equal(earlier, want) {
-		t.Errorf("%v, %v", earlier, err)
+		t.Errorf("%v, %v, want no error and %v", earlier, err, want)
 	}
 	ref, d := &reference{scenario: scenarios[0]}, disturbanceNamed("api-500")
 	left := missing([]plan{{ref, d, "x 1"}, {ref, d, "x 2"}, {ref, d, "x 3"}, {ref, d, "x 4"}}, earlier)
 	if len(left) != 2 || left[0].at != "x 2" || left[1].at != "x 4" {
-		t.Errorf("%v", left)
+		t.Errorf("%v, want 2 of them, at %q and at %q", left, "x 2", "x 4")
 	}
 	if err := again.close(); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestSelected_WithEarlierResults_TakesOthers(t *testing.T) {
 		}
 	}
 	if len(seen) != 6 {
-		t.Errorf("%v", seen)
+		t.Errorf("%v, want 6 of them", seen)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestResults_CutOff_TheNextLineIsWhole(t *testing.T) {
 	}
 	again, earlier, err := openResults(folder, "a")
 	if err != nil || len(earlier) != 1 {
-		t.Errorf("%v, %v", earlier, err)
+		t.Errorf("%v, %v, want no error and 1 of them", earlier, err)
 	}
 	if err := again.close(); err != nil {
 		t.Fatal(err)
@@ -104,12 +104,12 @@ func TestResults_OfOtherCode_AreRemoved(t *testing.T) {
 	}
 	other, earlier, err := openResults(folder, "b")
 	if err != nil || len(earlier) > 0 {
-		t.Errorf("%v, %v", earlier, err)
+		t.Errorf("%v, %v, want no error and none", earlier, err)
 	}
 	if err := other.close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "a.jsonl")); !os.IsNotExist(err) {
-		t.Errorf("%v", err)
+		t.Errorf("reading the results for a: %v, want them gone", err)
 	}
 }

@@ -74,13 +74,14 @@ func TestDisturbances_DoWhatTheyAreNamedAfter(t *testing.T) {
 			failed[i] = submit(t, client, url) != nil
 		}
 		if arrived.Load() != want.arrived || !cmp.Equal(failed, want.failed) || l.isDead() != want.dead || !w.wasMet() {
-			t.Errorf("%s: %d arrived, failed %v, dead %t, met %t", name, arrived.Load(), failed, l.isDead(), w.wasMet())
+			t.Errorf("%s: %d arrived, failed %v, dead %t, met %t, want %d, %v, %t and met",
+				name, arrived.Load(), failed, l.isDead(), w.wasMet(), want.arrived, want.failed, want.dead)
 		}
 		if (behind == 2) != (name == "stale-start-2") {
-			t.Errorf("%s: the next process begins %d changes behind", name, behind)
+			t.Errorf("%s: the next process begins %d changes behind, want 2 for stale-start-2 alone", name, behind)
 		}
 		if (lost == "ns/full") != w.disturb.forgets() {
-			t.Errorf("%s: the store of %q was lost", name, lost)
+			t.Errorf("%s: the store of %q was lost, want that of ns/full if the disturbance loses one: %t", name, lost, w.disturb.forgets())
 		}
 	}
 }
@@ -90,11 +91,11 @@ func TestWire_BeforeItIsOpen_CountsNothing(t *testing.T) {
 	w := newWire(disturbanceNamed("crash-before"), "submit-mark-ready full 1")
 	l, client, _, url := sidecarBehind(t, w)
 	if err := submit(t, client, url); err != nil || l.isDead() || len(w.recorded()) > 0 {
-		t.Errorf("%v, dead %t, %v", err, l.isDead(), w.recorded())
+		t.Errorf("the call ends with %v, dead %t, %v are recorded, want no error, alive and no calls", err, l.isDead(), w.recorded())
 	}
 	w.setOpen(true)
 	if err := submit(t, client, url); !errors.Is(err, errKilled) || len(w.recorded()) != 1 {
-		t.Errorf("%v, %v", err, w.recorded())
+		t.Errorf("the call ends with %v, %v are recorded, want %v and one call", err, w.recorded(), errKilled)
 	}
 }
 
@@ -111,7 +112,7 @@ func TestNames_KeepsWhatIsEqualAndForgetsWhatItIs(t *testing.T) {
 	same := describe("b-2", "0b0b0b0b-0000-4000-8000-000000000009 in b-2", "0b0b0b0b-0000-4000-8000-000000000009", "2026-11-12T13:14:15Z")
 	other := describe("b-2", "0b0b0b0b-0000-4000-8000-000000000009 in b-2", "0c0c0c0c-0000-4000-8000-000000000009", "2026-11-12T13:14:15Z")
 	if !cmp.Equal(one, same) || cmp.Equal(one, other) {
-		t.Errorf("%q\n%q\n%q", one, same, other)
+		t.Errorf("want the first two to be equal, and the third to differ:\n%q\n%q\n%q", one, same, other)
 	}
 }
 
@@ -130,7 +131,7 @@ func TestSelected_TakesFromEveryCellInTurn(t *testing.T) {
 	}
 	for _, d := range disturbances {
 		if seen[d.name] != 1 {
-			t.Errorf("%s: %d runs", d.name, seen[d.name])
+			t.Errorf("%s: %d runs, want 1", d.name, seen[d.name])
 		}
 	}
 	names := func(c choice) (all, twice []string) {
@@ -147,11 +148,12 @@ func TestSelected_TakesFromEveryCellInTurn(t *testing.T) {
 	again, twiceAgain := names(choice{seed: 7})
 	ofAll, ofWrites, ofSidecars, ofDestructive := 5*4, 7*3, 6*1, 3*3
 	if len(all) != ofAll+ofWrites+ofSidecars+ofDestructive+1 || !cmp.Equal(all, again) {
-		t.Errorf("%d: %q", len(all), all)
+		t.Errorf("%d runs, want %d, and the same again (-first +second):\n%s",
+			len(all), ofAll+ofWrites+ofSidecars+ofDestructive+1, cmp.Diff(all, again))
 	}
 	// Each of the first three calls has a later one, and is drawn twice.
 	if len(twice) < 3 || len(twice) > 5 || !cmp.Equal(twice, twiceAgain) || !strings.Contains(twice[0], then) {
-		t.Errorf("%q", twice)
+		t.Errorf("runs with two disturbances %q and again %q, want the same 3 to 5, the first with %q", twice, twiceAgain, then)
 	}
 }
 
@@ -165,7 +167,7 @@ func TestWire_TwoCalls_OneAfterTheOther(t *testing.T) {
 		failed[i] = submit(t, client, url) != nil
 	}
 	if !cmp.Equal(failed, []bool{false, true, true, false}) || !w.wasMet() {
-		t.Errorf("failed %v, met %t", failed, w.wasMet())
+		t.Errorf("failed %v, met %t, want the second and third call to fail, and met", failed, w.wasMet())
 	}
 }
 
@@ -190,7 +192,7 @@ func TestWire_UnansweredCalls_AreCounted(t *testing.T) {
 		failing := roundTripper(func(*http.Request) (*http.Response, error) { return nil, err })
 		client := &http.Client{Transport: newLife(w, func() {}).toSidecars(failing)}
 		if submit(t, client, "http://sidecar") == nil || w.countUnanswered() != want {
-			t.Errorf("%v: %d unanswered", err, w.countUnanswered())
+			t.Errorf("%v: %d unanswered, want the call to fail and %d", err, w.countUnanswered(), want)
 		}
 	}
 }
@@ -217,7 +219,7 @@ func TestExcuse_AGateThatWasOpenedAgain_OnlyAfterALostStore(t *testing.T) {
 		undisturbed, is := of("NewNode", "Running"), of(c.plan, c.phase)
 		is.excuse(undisturbed, disturbanceNamed(c.disturbance))
 		if same := cmp.Equal(undisturbed, is); same != c.same {
-			t.Errorf("%+v: same %t", c, same)
+			t.Errorf("%+v: same %t, want %t", c, same, c.same)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestRequests_EveryRouteOfTheSidecar_IsTried(t *testing.T) {
 func TestRequests_OpenOnes_SayWhatTheyTell(t *testing.T) {
 	for _, r := range Requests {
 		if r.Tells == nil || len(r.Answers) == 0 || r.Open == (r.What == "") {
-			t.Errorf("%s %s: %+v", r.Method, r.Target(), r)
+			t.Errorf("%s %s: %+v, want Tells not nil, some Answers and Open not %v", r.Method, r.Target(), r, (r.What == ""))
 		}
 	}
 }

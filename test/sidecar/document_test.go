@@ -163,7 +163,7 @@ func notRunning(t *testing.T, v *node) {
 	do[wire.Stopped](v, api.StopSeid, nil)
 	doc, _ := v.awaitDocument("notRunning", func(d api.Node) bool { return d.Sync.State == api.SyncNotRunning })
 	if doc.Seid.State == api.SeidRunning || doc.Home.Stage != api.HomeSynced || doc.Gate.State == api.GateOpen {
-		t.Errorf("stopped: %+v", doc)
+		t.Errorf("stopped: %+v, want State not %v, Stage %v and State not %v", doc, api.SeidRunning, api.HomeSynced, api.GateOpen)
 	}
 	v.awaitInSync(http.StatusServiceUnavailable, "seid ") // it has ended, and then waits behind the gate
 }
@@ -265,7 +265,7 @@ func (n *node) documentStateSync(t *testing.T) {
 	})
 	t.Logf("states: %v", states)
 	if !slices.Contains(states, api.SyncStateSyncing) || slices.Contains(states, api.SyncReplaying) || slices.Contains(states, api.SyncNotAnswering) {
-		t.Errorf("states %v", states)
+		t.Errorf("states %v, want %q in it, no %q in it and no %q in it", states, api.SyncStateSyncing, api.SyncReplaying, api.SyncNotAnswering)
 	}
 	// seid may open its peer-to-peer port a moment before its metrics.
 	sentences = slices.DeleteFunc(sentences, func(s string) bool { return s == "seid syncs its state from its peers" })

@@ -257,7 +257,7 @@ func (n *node) killLive(rng *rand.Rand) {
 		open := func() { do[any](n, api.MarkReady, nil) } // or the node waits at the gate
 		got := n.RunKilled(s.task, s.params, crashtest.Kills{Number: 5, Within: s.within, Rand: rng, Restarted: open})
 		if got.Status != api.TaskCompleted {
-			n.t.Fatalf("%s: %+v", s.task, got)
+			n.t.Fatalf("%s: %+v, want Status %v", s.task, got, api.TaskCompleted)
 		}
 	}
 	if txs := transactions(n.t.(*testing.T), n); txs != 3 {
@@ -274,7 +274,7 @@ var times = regexp.MustCompile(`"(createdAt|lastUploadedAt|exported_at|doneAt)":
 func (n *node) outcome(got api.TaskResult, bucket string) outcome {
 	n.t.Helper()
 	if got.Status != api.TaskCompleted {
-		n.t.Fatalf("%s: %s", got.Type, got.Error)
+		n.t.Fatalf("%s: %s, want Status %v", got.Type, got.Error, api.TaskCompleted)
 	}
 	return outcome{
 		Result: json.RawMessage(times.ReplaceAllString(string(got.Result), "")),

@@ -96,7 +96,7 @@ func restoreNewest(t *testing.T, validators []*node, genesis wire.AssembledGenes
 	n.identity()
 	down := do[wire.RestoredSnapshot](n, api.SnapshotRestore, nil)
 	if !down.Verified {
-		t.Errorf("restore: %+v", down)
+		t.Errorf("restore: %+v, want Verified true", down)
 	}
 	n.join(genesis)
 	n.configure("full", nil)

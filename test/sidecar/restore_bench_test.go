@@ -43,7 +43,7 @@ func benchmarkRestore(b *testing.B, compression string) {
 		n := newNode(b, "bench-1", "n", "file://"+bucket)
 		restored := do[wire.RestoredSnapshot](n, api.SnapshotRestore, nil)
 		if !restored.Verified || restored.Height != height {
-			b.Fatalf("restored %+v", restored)
+			b.Fatalf("restored %+v, want Verified true and Height %v", restored, height)
 		}
 		b.ReportMetric(float64(peakMemory(b, n.Pid()))/1e6, "MB-peak")
 		n.Kill()

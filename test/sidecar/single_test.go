@@ -92,7 +92,7 @@ func sendKilled(t *testing.T, v *node, task api.TaskType, params, edited any) (r
 	}
 	result = decode[wire.GovTxResult](v, v.Await(id))
 	if result.InclusionStatus != wire.InclusionCommitted || result.Height == 0 {
-		t.Errorf("%s: %+v", task, result)
+		t.Errorf("%s: %+v, want InclusionStatus %v and Height not 0", task, result, wire.InclusionCommitted)
 	}
 	// A sidecar that was killed is not ready; the node behind the gate runs on.
 	do[any](v, api.MarkReady, nil)

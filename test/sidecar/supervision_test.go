@@ -273,7 +273,7 @@ func recordsPanic(t *testing.T, v *node) {
 	exit := v.awaitRecord("crashed", func(r supervision.Record) bool { return r.LastExit != nil && r.LastExit.Reason == api.ExitCrash }).LastExit
 	t.Logf("%+v", *exit)
 	if exit.Code != 2 || !strings.HasPrefix(exit.Message, "panic: ") {
-		t.Errorf("%+v", exit)
+		t.Errorf("%+v, want code 2 and the panic", exit)
 	}
 	if err := errors.Join(os.Remove(store), os.Rename(store+".kept", store)); err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func TestAsk_TheSidecarIsSilent_TheRPCStandsIn(t *testing.T) {
 		"a-0 26657 /net_info":  `{"peer_connections":[{"node_id":"y","state":"dialed,connected"}]}`,
 	}, node("a"))
 	if facts.Height == nil || *facts.Height != 10 || *facts.Lag != 4 || *facts.Peers != 1 || facts.Disk != nil {
-		t.Errorf("got %+v", facts)
+		t.Errorf("got %+v, want Height not nil, Height 10, Lag 4, Peers 1 and Disk nil", facts)
 	}
 	if len(facts.Missing) != 1 || facts.Missing[0].What != "sync state, disk" || facts.Missing[0].Why != "connection refused" {
 		t.Errorf("missing %+v", facts.Missing)
@@ -92,7 +92,7 @@ func TestAsk_TheProxyRefuses_SaysWhy(t *testing.T) {
 func TestAsk_NobodyAnswers_SaysSoOfBoth(t *testing.T) {
 	facts := live.Ask(t.Context(), answers{}, node("a"))
 	if len(facts.Missing) != 2 || facts.Height != nil {
-		t.Errorf("got %+v", facts)
+		t.Errorf("got %+v, want 2 Missing and Height nil", facts)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestAsk_ASeed_IsNotAskedForAChain(t *testing.T) {
 	seed.Spec.FullNode, seed.Spec.Seed = nil, &v1alpha1.SeedSpec{}
 	facts := live.Ask(t.Context(), answers{"a-0 7777 /v0/metrics": "# TYPE sei_node_peers gauge\nsei_node_peers 3\n", "a-0 26657 /abci_info": info(9, 9)}, seed)
 	if facts.App != nil || facts.Peers == nil || *facts.Peers != 3 {
-		t.Errorf("got %+v", facts)
+		t.Errorf("got %+v, want App nil, Peers not nil and Peers 3", facts)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestAgreement_NodesOfOtherChains_AreNotAsked(t *testing.T) {
 	nodes := []*v1alpha1.SeiNode{a, b}
 	for name, verdict := range live.Agreement(t.Context(), proxy, nodes, live.AskAll(t.Context(), proxy, nodes)) {
 		if verdict != live.Unchecked {
-			t.Errorf("%s: %q", name, verdict)
+			t.Errorf("%s: %q, want %v", name, verdict, live.Unchecked)
 		}
 	}
 }

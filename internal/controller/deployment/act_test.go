@@ -210,7 +210,7 @@ func TestRemoveUnwanted_OnlyTheFleetsOwn(t *testing.T) {
 		_, _ = r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
 		err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(service), &corev1.Service{})
 		if apierrors.IsNotFound(err) != tc.gone {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want IsNotFound %v", name, err, tc.gone)
 		}
 	}
 }

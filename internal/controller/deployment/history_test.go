@@ -155,7 +155,7 @@ func TestHistory_OnALateCache_IsNotWrittenTwice(t *testing.T) {
 	h.blind, h.writes = true, nil
 	pass(t, r)
 	if wrote := h.revisions(); len(wrote) > 0 {
-		t.Errorf("wrote %v", wrote)
+		t.Errorf("wrote %v, want none", wrote)
 	}
 	another := operator(t, c)
 	another.Client = h
@@ -256,6 +256,6 @@ func TestFleetOfRevision_IsNamedByTheLabel(t *testing.T) {
 	}
 	revision.Namespace, revision.Labels = "ns", map[string]string{v1alpha1.LabelRevisionOf: "fleet"}
 	if got := fleetOfRevision(t.Context(), revision); len(got) != 1 || got[0].NamespacedName != key {
-		t.Errorf("wakes %v", got)
+		t.Errorf("wakes %v, want 1 of them and NamespacedName %v", got, key)
 	}
 }

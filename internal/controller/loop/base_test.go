@@ -62,9 +62,9 @@ func TestReconcile_EachObjectGetsWhatIsDue(t *testing.T) {
 func TestFind_AbsentIsNil(t *testing.T) {
 	server := fake.NewClientBuilder().WithObjects(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n"}}).Build()
 	if pod, err := loop.Find(t.Context(), server, "ns", "n", &corev1.Pod{}); err != nil || pod == nil || pod.Name != "n" {
-		t.Errorf("%+v, %v", pod, err)
+		t.Errorf("%+v, %v, want no error, not nil and Name %q", pod, err, "n")
 	}
 	if pod, err := loop.Find(t.Context(), server, "ns", "other", &corev1.Pod{}); err != nil || pod != nil {
-		t.Errorf("%+v, %v", pod, err)
+		t.Errorf("%+v, %v, want no error and nil", pod, err)
 	}
 }

@@ -59,7 +59,7 @@ func TestNamespaceEnds_OneSuchAnswerWillDo(t *testing.T) {
 		"others":                    {errors.Join(broken, missing, forbidden), false},
 	} {
 		if got := loop.NamespaceEnds(c.err); got != c.want {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("%s: %t, want %v", name, got, c.want)
 		}
 	}
 }

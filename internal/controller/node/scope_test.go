@@ -83,11 +83,11 @@ func TestDomainFacts_ForeignPod_IsNotTheNodes(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "n-0", Annotations: map[string]string{render.AnnotationTemplateHash: "old"}}}
 	s.observed.StatefulSet, s.observed.Pod = sts, pod
 	if f := s.domainFacts(); f.Pod != nil {
-		t.Errorf("pod %+v", f.Pod)
+		t.Errorf("pod %+v, want nil", f.Pod)
 	}
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(sts, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
 	if f := s.domainFacts(); f.Pod == nil || f.Pod.TemplateHash != "old" {
-		t.Errorf("pod %+v", f.Pod)
+		t.Errorf("pod %+v, want Pod not nil and TemplateHash %q", f.Pod, "old")
 	}
 }
 
@@ -104,7 +104,7 @@ func TestPaused_ThePlansClockStands(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := c.stored(t).Status.Plan; p == nil || p.Tasks[0].Deadline != nil || p.Tasks[0].StartedAt != nil {
-		t.Errorf("plan %+v", p)
+		t.Errorf("plan %+v, want not nil, Deadline nil and StartedAt nil", p)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestPullAhead_OnlyTheNodesOwnPodEnds(t *testing.T) {
 		if s.pullPod != nil {
 			s.pull.Action = domain.PullEnd
 			if err := r.syncPull(t.Context(), s); (err == nil) != tc.gone {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v, want no error: %t", name, err, tc.gone)
 			}
 		}
 		if c.has(t, "ns", pod.Name, &corev1.Pod{}) == tc.gone {

@@ -322,7 +322,7 @@ func TestCrash_AtEveryCall_TheTaskIsDoneOnceAndUnderOneID(t *testing.T) {
 					}
 					what := fmt.Sprintf("%s, %d failures, killed at call %d of %d (after %t)", name, fails, at, calls, after)
 					if task.Status.Phase != v1alpha1.NodeTaskComplete {
-						t.Errorf("%s: %+v", what, task.Status)
+						t.Errorf("%s: %+v, want Phase %v", what, task.Status, v1alpha1.NodeTaskComplete)
 					}
 					r.requireOnce(t, what, task, fails)
 				}

@@ -47,7 +47,7 @@ func TestWithdraw_ChildThatHasMovedOn_Stays(t *testing.T) {
 		s.Decision.Nodes = []string{"n"}
 		err := r.withdraw(t.Context(), s)
 		if (err == nil) != (change == nil) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want no error: %t", name, err, change == nil)
 		}
 		err = c.Client.Get(t.Context(), client.ObjectKeyFromObject(child), &v1alpha1.SeiNodeTask{})
 		if apierrors.IsNotFound(err) != (change == nil) {
@@ -68,7 +68,7 @@ func TestAfterEnd_TaskIsRemovedByItsUID(t *testing.T) {
 		task.Status.Phase, task.Status.CompletedAt = v1alpha1.NodeTaskComplete, &ended
 		s := r.newScope(task)
 		if err := r.afterEnd(t.Context(), s); (err == nil) == replaced {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want an error: %t", name, err, replaced)
 		}
 		err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(task), &v1alpha1.SeiNodeTask{})
 		if apierrors.IsNotFound(err) == replaced {

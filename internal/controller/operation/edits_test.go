@@ -74,6 +74,6 @@ func TestGovernance_OtherParametersCameFirst_IsSupersededOnceTheirTransactionIsI
 		t.Errorf("Failed is %+v, want %s", failed, v1alpha1.ReasonSuperseded)
 	}
 	if out := task.Status.Outputs; out == nil || out.GovParamChange == nil || out.GovParamChange.ProposalID != 3 || out.GovParamChange.TxHash != "OTHER" {
-		t.Errorf("outputs: %+v", out)
+		t.Errorf("outputs: %+v, want not nil, GovParamChange not nil, ProposalID 3 and TxHash %q", out, "OTHER")
 	}
 }

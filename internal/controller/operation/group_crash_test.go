@@ -146,7 +146,7 @@ func TestCrash_TaskForAFleet_EachNodeIsDoneOnce(t *testing.T) {
 				}
 				what := fmt.Sprintf("%s, killed at call %d of %d (after %t)", name, at, calls, after)
 				if n := parent.Status.Nodes; parent.Status.Phase != v1alpha1.NodeTaskComplete || n.Total != 2 || n.Complete != 2 {
-					t.Errorf("%s: %+v", what, parent.Status)
+					t.Errorf("%s: %+v, want Phase %v, Total 2 and Complete 2", what, parent.Status, v1alpha1.NodeTaskComplete)
 				}
 				r.requireOneChildEach(t, what)
 			}

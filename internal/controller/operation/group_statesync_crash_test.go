@@ -34,7 +34,7 @@ func TestCrash_StateSyncOfAFleet_EveryNodeIsReleasedWithinTheBudget(t *testing.T
 			}
 			what := fmt.Sprintf("killed at call %d of %d (after %t)", at, calls, after)
 			if n := parent.Status.Nodes; parent.Status.Phase != v1alpha1.NodeTaskComplete || n.Total != 2 || n.Complete != 2 {
-				t.Errorf("%s: %+v", what, parent.Status)
+				t.Errorf("%s: %+v, want Phase %v, Total 2 and Complete 2", what, parent.Status, v1alpha1.NodeTaskComplete)
 			}
 			if len(together) > 0 {
 				t.Errorf("%s: beside a node that is held: %v", what, together)

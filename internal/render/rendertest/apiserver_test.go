@@ -150,7 +150,7 @@ func TestAPIServer_ClaimOfAnOlderOperator_LosesItsOwner(t *testing.T) {
 	apply(t, env, older)
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: n.Namespace, Name: render.ClaimName(n)}}
 	if owners := read(t, env, claim).OwnerReferences; len(owners) != 1 {
-		t.Fatalf("owners %v", owners)
+		t.Fatalf("owners %v, want 1 of them", owners)
 	}
 	apply(t, env, render.DataClaim(in))
 	if owners := read(t, env, claim).OwnerReferences; len(owners) != 0 {

@@ -260,7 +260,7 @@ func TestApply_BadIntents_AreErrors(t *testing.T) {
 func TestApply_UnknownOverride_IsFoundByErrorsIs(t *testing.T) {
 	_, err := config.Apply(initFiles(t, "full"), config.Intent{Mode: "full", Overrides: map[string]string{"nope": "1"}})
 	if !errors.Is(err, config.ErrUnknownKey) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, config.ErrUnknownKey)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestApply_ResultThatBreaksARule_IsAValidationError(t *testing.T) {
 	_, err := config.Apply(initFiles(t, "validator"), config.Intent{Mode: "validator", Overrides: map[string]string{"storage.snapshot_interval": "2000"}})
 	invalid, ok := errors.AsType[*config.ValidationError](err)
 	if !ok || len(invalid.Diagnostics) != 1 || invalid.Diagnostics[0].Field != "storage.snapshot_interval" {
-		t.Fatalf("got %v", err)
+		t.Fatalf("got %v, want a ValidationError with one diagnostic, about %q", err, "storage.snapshot_interval")
 	}
 	wantErrorWith(t, err, `config validation failed: [{"severity":"ERROR","field":"storage.snapshot_interval","message":"`)
 }

@@ -35,18 +35,18 @@ func TestReload_BadFields_AreErrors(t *testing.T) {
 	_, err := config.Reload(files, map[string]string{"evm.http_port": "1", "chain.moniker": "x", "logging.level": "info"})
 	wantErrorWith(t, err, "fields [chain.moniker evm.http_port] are not hot-reloadable and require a restart")
 	if !errors.Is(err, config.ErrNotHotReloadable) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, config.ErrNotHotReloadable)
 	}
 	_, err = config.Reload(files, map[string]string{"logging.lvl": "info"})
 	wantErrorWith(t, err, `unknown field "logging.lvl"`, `did you mean "logging.level"?`)
 	_, err = config.Reload(files, map[string]string{"config.toml:log-level": "info"})
 	wantErrorWith(t, err, `unknown field "config.toml:log-level"`)
 	if !errors.Is(err, config.ErrUnknownKey) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, config.ErrUnknownKey)
 	}
 	_, err = config.Reload(files, map[string]string{"mempool.size": "-5"})
 	if _, ok := errors.AsType[*config.ValidationError](err); !ok {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want a ValidationError", err)
 	}
 	_, err = config.Reload(files, map[string]string{"mempool.size": "5x"})
 	wantErrorWith(t, err, `applying override "mempool.size"="5x"`)

@@ -71,7 +71,7 @@ func TestPatch_ThatDecidesSigning_IsRefused(t *testing.T) {
 		`{"app.toml": {"sei": {"mode": "archive"}}}`, `{"app.toml": {"sei": null}}`,
 	} {
 		if _, err := patchJSON(files, patch); !errors.Is(err, config.ErrDecidesSigning) {
-			t.Errorf("%s: %v", patch, err)
+			t.Errorf("%s: %v, want %v", patch, err, config.ErrDecidesSigning)
 		}
 	}
 	if _, err := patchJSON(files, `{"app.toml": {"sei": {"note": 1}}, "config.toml": {"p2p": {"laddr": "tcp://0.0.0.0:1"}}}`); err != nil {
@@ -108,7 +108,7 @@ func TestValidate_SecondSpelling_IsAnError(t *testing.T) {
 		set(files.Config)
 		found := config.Validate(files, config.Facts{})
 		if !slices.ContainsFunc(found, func(d config.Diagnostic) bool { return strings.Contains(d.Message, "another spelling") }) {
-			t.Errorf("%s: %v", name, found)
+			t.Errorf("%s: %v, want one about another spelling", name, found)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestSigningVariable_IsWhatSeidWouldRead(t *testing.T) {
 		"SEID_LOG_LEVEL": false, "MODE": false, "SEID_MODEL": false, "HOME": false,
 	} {
 		if got := config.SigningVariable(name); got != want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }

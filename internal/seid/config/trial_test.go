@@ -44,7 +44,7 @@ func TestForTrial_NothingLeadsOutOfTheScratchHome(t *testing.T) {
 			value = strings.Trim(value, "'")
 			outside := strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "/scratch/")
 			if outside || strings.Contains(value, "..") || strings.Contains(value, "0.0.0.0") || strings.Contains(value, "example") || strings.Contains(value, "postgres") && !strings.HasPrefix(line, "psql-conn") {
-				t.Errorf("%s: %s", name, line)
+				t.Errorf("%s: %s, want nothing outside of /scratch, open to the network or for example only", name, line)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func TestValidate_EveryProfile_IsClean(t *testing.T) {
 	for _, mode := range seid.Modes() {
 		out := apply(t, initFiles(t, "full"), config.Intent{Mode: mode})
 		if d := config.Validate(out, config.Facts{}); len(d) != 0 {
-			t.Errorf("%s: %s", mode, d.JSON())
+			t.Errorf("%s: %s, want none", mode, d.JSON())
 		}
 	}
 }
@@ -23,7 +23,7 @@ func TestValidate_EveryProfile_IsClean(t *testing.T) {
 func TestValidate_FilesStraightFromInit_AreClean(t *testing.T) {
 	for _, mode := range []seid.Mode{"full", "validator"} {
 		if d := config.Validate(initFiles(t, mode), config.Facts{}); len(d) != 0 {
-			t.Errorf("%s: %s", mode, d.JSON())
+			t.Errorf("%s: %s, want none", mode, d.JSON())
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestValidate_Rules(t *testing.T) {
 				t.Fatal("nothing was found")
 			}
 			if d[0].Severity != tc.severity || d[0].Field != tc.field || d[0].Message == "" {
-				t.Errorf("got %s", d.JSON())
+				t.Errorf("got %s, want Severity %v, Field %v and Message not empty", d.JSON(), tc.severity, tc.field)
 			}
 			if d.HasErrors() != (tc.severity == config.SeverityError) {
 				t.Errorf("HasErrors is %v", d.HasErrors())
@@ -127,7 +127,7 @@ func TestValidate_WhatIsAllowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			files := force(t, apply(t, initFiles(t, "full"), config.Intent{Mode: tc.mode}), tc.set)
 			if d := config.Validate(files, tc.facts); len(d) != 0 {
-				t.Errorf("got %s", d.JSON())
+				t.Errorf("got %s, want none", d.JSON())
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestNewReport_HasTheFormOfTheWireContract(t *testing.T) {
 	}
 	bad := config.NewReport(parse(t, "", "[sei]\nversion = 1\n"), config.Facts{})
 	if bad.Valid || bad.Version != 1 || bad.Mode != "" || bad.Diagnostics[0].Field != "mode" {
-		t.Errorf("got %+v", bad)
+		t.Errorf("got %+v, want Valid false, Version 1, Mode empty and Field %q", bad, "mode")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func TestAt_OwnProcess_TellsAgeAndCPUTime(t *testing.T) {
 	self := process.Table{}.At(os.Getpid())
 	if self == nil || !self.Alive() || self.StartTicks() == "" {
-		t.Fatalf("found %+v", self)
+		t.Fatalf("found %+v, want not nil, Alive true and StartTicks not empty", self)
 	}
 	if age, ok := self.Age(); !ok || age < -time.Second || age > time.Hour {
 		t.Errorf("age %s, %t", age, ok)

@@ -97,14 +97,14 @@ func TestAlive_AnotherProcessWithTheSamePID_IsNotTheNode(t *testing.T) {
 		t.Error("a process that began at another time counts as the node")
 	}
 	if err := node.Signal(syscall.SIGTERM); !errors.Is(err, process.ErrNotRunning) {
-		t.Errorf("signal: %v", err)
+		t.Errorf("signal: %v, want %v", err, process.ErrNotRunning)
 	}
 }
 
 func TestFind_NoProcessTable_IsAnError(t *testing.T) {
 	_, err := process.Table{Root: filepath.Join(t.TempDir(), "none")}.Find()
 	if err == nil || errors.Is(err, process.ErrNotRunning) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error and not %v", err, process.ErrNotRunning)
 	}
 }
 

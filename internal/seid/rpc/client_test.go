@@ -148,7 +148,7 @@ func TestABCIInfo_TellsHeightAndHashOfTheState(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.Height != 38 || len(info.AppHash) != 32 {
-		t.Errorf("got %+v", info)
+		t.Errorf("got %+v, want Height 38 and 32 AppHash", info)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestTx_FlatAndEnveloped_GiveTheSameTransaction(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		if tx.Hash != hash || tx.Height != 36 || tx.Outcome.Code != 0 || rpc.TxHash(tx.Bytes) != hash {
-			t.Errorf("%s: %+v", file, tx)
+			t.Errorf("%s: %+v, want Hash %v, Height 36, Code 0 and TxHash %v", file, tx, hash, hash)
 		}
 		// The real node refuses a hash with a 0x in front.
 		if last.Query != "hash="+hash {
@@ -258,7 +258,7 @@ func TestErrors_OfTheRealNode_AreTyped(t *testing.T) {
 			}
 			rpcErr, ok := errors.AsType[*rpc.Error](err)
 			if !ok || rpcErr.Code != -32603 || rpcErr.HTTPStatus != 200 {
-				t.Errorf("got %+v", rpcErr)
+				t.Errorf("got %+v, want an Error with code -32603 and HTTP status 200", rpcErr)
 			}
 			for _, other := range []error{rpc.ErrTxIndexOff, rpc.ErrTxNotFound, rpc.ErrTxInCache, rpc.ErrHeightTooHigh, rpc.ErrUnreachable} {
 				if !errors.Is(other, tc.want) && errors.Is(err, other) {
@@ -315,7 +315,7 @@ func TestCalls_NobodyListens_IsUnreachable(t *testing.T) {
 	srv.Close()
 	_, err := rpc.New(srv.URL).Status(t.Context())
 	if !errors.Is(err, rpc.ErrUnreachable) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, rpc.ErrUnreachable)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestCalls_HungNode_EndsAfterTheTimeout(t *testing.T) {
 	defer close(release)
 	_, err := rpc.New(srv.URL, rpc.WithTimeout(20*time.Millisecond)).Status(t.Context())
 	if !errors.Is(err, rpc.ErrUnreachable) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, rpc.ErrUnreachable)
 	}
 }
 

@@ -81,6 +81,6 @@ func TestSync_SaysWhyANodeIsNotInSync(t *testing.T) {
 
 func TestSync_ANodeThatDoesNotAnswer_IsAnError(t *testing.T) {
 	if got, err := rpc.New("127.0.0.1:1").Sync(t.Context(), time.Now()); err == nil {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want an error", got)
 	}
 }

@@ -116,6 +116,6 @@ func TestList_OfADamagedIndex_IsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := snapshots.List(dir); err == nil {
-		t.Errorf("gave %v", got)
+		t.Errorf("gave %v, want an error", got)
 	}
 }

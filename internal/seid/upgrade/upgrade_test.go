@@ -94,10 +94,10 @@ func TestReadStop(t *testing.T) {
 			}
 			got, err := upgrade.ReadStop(data)
 			if (err != nil) != tc.err || (got != nil) != (tc.want != nil) {
-				t.Fatalf("%+v, %v", got, err)
+				t.Fatalf("%+v, %v, want an error: %t and it set: %t", got, err, tc.err, tc.want != nil)
 			}
 			if got != nil && (got.Plan != *tc.want || got.Written.IsZero()) {
-				t.Errorf("%+v", got)
+				t.Errorf("%+v, want %+v, and when it was written", got, *tc.want)
 			}
 		})
 	}

@@ -42,7 +42,7 @@ func TestTaskResult_EmptyFieldsAreLeftOut(t *testing.T) {
 func TestTaskStatus_Terminal(t *testing.T) {
 	for status, want := range map[TaskStatus]bool{TaskRunning: false, TaskCompleted: true, TaskFailed: true, "": false} {
 		if status.Terminal() != want {
-			t.Errorf("%q", status)
+			t.Errorf("%q, want Terminal %v", status, want)
 		}
 	}
 }

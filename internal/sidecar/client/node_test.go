@@ -48,6 +48,6 @@ func TestNode_HasTheTimeOfAHealthCheck(t *testing.T) {
 	hangs := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	s := dial(t, hangs, Options{HealthTimeout: time.Millisecond, Timeout: time.Hour})
 	if _, err := s.Node(t.Context()); !errors.Is(err, ErrUnreachable) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v", err, ErrUnreachable)
 	}
 }

@@ -107,10 +107,10 @@ func TestToken_AnOlderSidecarInANewerPod_GetsTheSharedOne(t *testing.T) {
 		t.Error(err)
 	}
 	if got := d.take(); !slices.Equal(got, []string{api.TokenAudience, own}) {
-		t.Errorf("shown %v", got)
+		t.Errorf("shown %v, want %v", got, []string{api.TokenAudience, own})
 	}
 	if !slices.Equal(tokens.refused, []string{own, api.TokenAudience}) {
-		t.Errorf("refused %v", tokens.refused)
+		t.Errorf("refused %v, want %v", tokens.refused, []string{own, api.TokenAudience})
 	}
 }
 
@@ -144,10 +144,10 @@ func TestToken_ThatRefusesBoth_IsRefused_AndNotTakenForAnOlderOne(t *testing.T) 
 	s := knock(t, d, Options{Tokens: &audiences{}}, Target{PodUID: "p", Audience: own})
 	for range 2 {
 		if _, err := s.Node(t.Context()); !errors.Is(err, ErrUnauthorized) {
-			t.Errorf("%v", err)
+			t.Errorf("%v, want %v", err, ErrUnauthorized)
 		}
 		if got := d.take(); !slices.Equal(got, []string{own, api.TokenAudience}) {
-			t.Errorf("shown %v", got)
+			t.Errorf("shown %v, want %v", got, []string{own, api.TokenAudience})
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestToken_ThatCannotBeHad_IsNoAnswerOfTheSidecar(t *testing.T) {
 	s := knock(t, d, Options{Tokens: &audiences{err: errors.New("forbidden")}}, Target{Audience: own})
 	_, err := s.Node(t.Context())
 	if !errors.Is(err, ErrNoToken) || errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrUnreachable) || len(d.take()) != 0 {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want %v, not %v, not %v and none", err, ErrNoToken, ErrUnauthorized, ErrUnreachable)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -87,19 +87,19 @@ func TestAnswers_AreBoundedAndTheirWordsShortened(t *testing.T) {
 	flood := strings.Repeat("x", maxSmall)
 	s := dial(t, answer(http.StatusOK, `{"version":"`+flood+`","nodeId":"`+flood+`","id":"`+flood+`"}`), Options{})
 	if _, err := s.Version(t.Context()); !errors.Is(err, ErrUnreachable) {
-		t.Errorf("version: %v", err)
+		t.Errorf("version: %v, want %v", err, ErrUnreachable)
 	}
 	if _, err := s.NodeID(t.Context()); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("node id: %v", err)
 	}
 	if _, err := s.Submit(t.Context(), api.TaskRequest{Type: api.MarkReady}); !errors.Is(err, ErrUnreachable) {
-		t.Errorf("submit: %v", err)
+		t.Errorf("submit: %v, want %v", err, ErrUnreachable)
 	}
 	if _, err := s.Health(t.Context()); !errors.Is(err, ErrUnreachable) {
-		t.Errorf("health: %v", err)
+		t.Errorf("health: %v, want %v", err, ErrUnreachable)
 	}
 	if err := s.Delete(t.Context(), "id"); !errors.Is(err, ErrUnreachable) {
-		t.Errorf("delete: %v", err)
+		t.Errorf("delete: %v, want %v", err, ErrUnreachable)
 	}
 	words := strings.Repeat("\u00e9", maxWords)
 	refused := dial(t, answer(http.StatusBadRequest, `{"error":"`+words+`","errorDetail":{"hint":"`+words+`"}}`), Options{})

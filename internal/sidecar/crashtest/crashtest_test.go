@@ -19,10 +19,10 @@ func TestSidecar_Killed_ForgetsItsReadinessAndKeepsItsTasks(t *testing.T) {
 	s := Start(t, t.TempDir())
 	id := s.Submit(api.MarkReady, "", nil)
 	if got := s.Await(id); got.Status != api.TaskCompleted {
-		t.Fatalf("%+v", got)
+		t.Fatalf("%+v, want Status %v", got, api.TaskCompleted)
 	}
 	if health, err := s.Client().Health(t.Context()); err != nil || health != client.Ready {
-		t.Fatalf("%v %v", health, err)
+		t.Fatalf("%v %v, want no error and health %v", health, err, client.Ready)
 	}
 	s.Kill()
 	s.Restart()
@@ -30,7 +30,7 @@ func TestSidecar_Killed_ForgetsItsReadinessAndKeepsItsTasks(t *testing.T) {
 		t.Errorf("a new process is not ready: %v %v", health, err)
 	}
 	if got := s.Await(id); got.Status != api.TaskCompleted {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Status %v", got, api.TaskCompleted)
 	}
 }
 
@@ -42,10 +42,10 @@ func TestSidecar_KilledAtRandom_EndsEveryAcceptedTask(t *testing.T) {
 	for range 20 {
 		got := s.RunKilled(api.MarkReady, nil, Kills{Number: 2, Within: 15 * time.Millisecond, Rand: rng})
 		if got.Status != api.TaskCompleted || got.Run != 1 {
-			t.Fatalf("%+v", got)
+			t.Fatalf("%+v, want Status %v and Run 1", got, api.TaskCompleted)
 		}
 		if got := s.RunKilled(api.MarkNotReady, nil, Kills{Number: 1, Within: 15 * time.Millisecond, Rand: rng}); got.Status != api.TaskCompleted {
-			t.Fatalf("%+v", got)
+			t.Fatalf("%+v, want Status %v", got, api.TaskCompleted)
 		}
 		if health, err := s.Client().Health(t.Context()); err != nil || health != client.NotReady {
 			t.Fatalf("a hold was accepted, and yet: %v %v", health, err)
@@ -99,7 +99,7 @@ func TestSidecar_HomeOfThePublicSidecar_KeepsItsDatabase(t *testing.T) {
 	s.Run(api.MarkReady, nil)
 	s.Terminate()
 	if now, err := os.ReadFile(old); err != nil || string(now) != "SQLite format 3\x00" {
-		t.Errorf("%q %v", now, err)
+		t.Errorf("%q %v, want no error and %q", now, err, "SQLite format 3\x00")
 	}
 }
 
@@ -112,6 +112,6 @@ func TestSidecar_SubmittedTwice_RunsOnce(t *testing.T) {
 		}
 	}
 	if got := s.Await(id); got.Run != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Run 1", got)
 	}
 }

@@ -70,23 +70,23 @@ func TestGate_PermissionThatCannotBeStored_MovesNothing(t *testing.T) {
 	b := open(t)
 	b.rules = &rules{fail: errors.New("disk full")}
 	if got := b.await(b.submit(api.MarkReady, "", forA)); got.Status != api.TaskFailed || b.Ready() {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Status %v and Ready false", got, api.TaskFailed)
 	}
 	b.rules = &rules{}
 	b.await(b.submit(api.MarkReady, "", forA))
 	b.rules = &rules{fail: errors.New("disk full")}
 	if got := b.await(b.submit(api.MarkNotReady, "", "")); got.Status != api.TaskFailed || !b.Ready() {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Status %v and Ready true", got, api.TaskFailed)
 	}
 }
 
 func TestOpenStanding_OnlyAGateThatNobodyMoved(t *testing.T) {
 	b := open(t)
 	if !b.OpenStanding(api.Opening{ConfigHash: "A"}) || !b.Gate().Opened.ByPermission {
-		t.Errorf("%+v", b.Gate())
+		t.Errorf("%+v, want it opened by permission", b.Gate())
 	}
 	if b.OpenStanding(api.Opening{ConfigHash: "B"}) || b.Gate().Opened.ConfigHash != "A" {
-		t.Errorf("%+v", b.Gate())
+		t.Errorf("%+v, want it still open for A", b.Gate())
 	}
 	b.await(b.submit(api.MarkNotReady, "", ""))
 	if b.OpenStanding(api.Opening{ConfigHash: "A"}) || b.Ready() {

@@ -56,7 +56,7 @@ func TestResume_TaskThatEndsThreeProcesses_IsGivenUp(t *testing.T) {
 	b = b.crash(deadly, behind)
 	got := b.await(id)
 	if got.Status != api.TaskFailed || !got.ErrorDetail.Terminal || !strings.Contains(got.Error, "ended 3 times") {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Status %v, Terminal true and %q in it", got, api.TaskFailed, "ended 3 times")
 	}
 	if next := <-ran; next != waits {
 		t.Errorf("%s ran, want the task that waited behind it", next)

@@ -31,7 +31,7 @@ func TestClose_LeavesTheTaskRunningAndTheNextProcessRunsItAgain(t *testing.T) {
 		return "ok", nil
 	}))
 	if got := <-again; got != id {
-		t.Fatalf("ran %s", got)
+		t.Fatalf("ran %s, want %v", got, id)
 	}
 	got := b.await(id)
 	if got.Run != 1 || !got.SubmittedAt.Equal(before.SubmittedAt) || string(got.Result) != `"ok"` {
@@ -50,7 +50,7 @@ func TestClose_SuccessAtTheLastMoment_IsKept(t *testing.T) {
 	<-began
 	b = b.reopen()
 	if got, err := b.Get(id); err != nil || got.Status != api.TaskCompleted {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("%+v %v, want no error and Status %v", got, err, api.TaskCompleted)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestDelete_LateSuccess_StaysDeleted(t *testing.T) {
 	next := b.submit(echo, "", "")
 	close(finish)
 	if got := b.await(next); got.Status != api.TaskCompleted {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Status %v", got, api.TaskCompleted)
 	}
 	if _, err := b.Get(id); codeOf(err) != api.CodeNotFound {
 		t.Errorf("the deleted task is back: %v", err)
@@ -197,7 +197,7 @@ func TestStoreFailure_IsSaidAsSuch(t *testing.T) {
 		"submit": submitErr, "resubmit": resubmitErr, "get": getErr, "list": listErr, "delete": b.Delete(id),
 	} {
 		if d := api.DetailOf(err); err == nil || d.Code != api.CodeStoreFailed || !d.Retryable {
-			t.Errorf("%s: %v %+v", name, err, d)
+			t.Errorf("%s: %v %+v, want an error, Code %v and Retryable true", name, err, d, api.CodeStoreFailed)
 		}
 	}
 	if b.Ping() == nil {
@@ -284,27 +284,27 @@ func TestResume_TypeNoLongerKnown_Fails(t *testing.T) {
 	b = b.reopen()
 	got := b.await(id)
 	if got.Status != api.TaskFailed || got.Error != "no handler registered for task type blocking" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Status %v and Error %q", got, api.TaskFailed, "no handler registered for task type blocking")
 	}
 }
 
 func TestRecords_SurviveARestart(t *testing.T) {
 	b := open(t)
 	if v, err := b.Records().Get("a"); v != nil || err != nil {
-		t.Fatalf("%q %v", v, err)
+		t.Fatalf("%q %v, want nil and no error", v, err)
 	}
 	if err := b.Records().Put("a", []byte("1")); err != nil {
 		t.Fatal(err)
 	}
 	b = b.reopen()
 	if v, err := b.Records().Get("a"); string(v) != "1" || err != nil {
-		t.Fatalf("%q %v", v, err)
+		t.Fatalf("%q %v, want %q and no error", v, err, "1")
 	}
 	if err := b.Records().Delete("a"); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := b.Records().Get("a"); v != nil || err != nil {
-		t.Fatalf("%q %v", v, err)
+		t.Fatalf("%q %v, want nil and no error", v, err)
 	}
 }
 

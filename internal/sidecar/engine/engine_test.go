@@ -169,7 +169,7 @@ func TestSubmit_BadRequests_SayWhatIsWrong(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, tc.message)
 			}
 			if d := api.DetailOf(err); d.Code != api.CodeInvalidParams || !d.Terminal || d.Field != tc.field {
-				t.Errorf("detail %+v", d)
+				t.Errorf("detail %+v, want Code %v, Terminal true and Field %v", d, api.CodeInvalidParams, tc.field)
 			}
 		})
 	}
@@ -196,7 +196,7 @@ func TestSubmit_KnownID_FollowsTheContract(t *testing.T) {
 		t.Fatalf("first run: %+v", first)
 	}
 	if !first.ErrorDetail.Retryable || first.ErrorDetail.Code != api.CodeInternal {
-		t.Errorf("detail %+v", first.ErrorDetail)
+		t.Errorf("detail %+v, want Retryable true and Code %v", first.ErrorDetail, api.CodeInternal)
 	}
 
 	b.submit(failing, id, `{"say":"hi"}`)
@@ -242,7 +242,7 @@ func TestExecute_Panic_BecomesFailureAndIsCounted(t *testing.T) {
 	}))
 	got := b.await(b.submit(failing, "", ""))
 	if got.Status != api.TaskFailed || got.Error != "task handler panicked: runtime error: index out of range [4] with length 0" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Status %v and Error %q", got, api.TaskFailed, "task handler panicked: runtime error: index out of range [4] with length 0")
 	}
 	if n := counter(t, b.reg, "seictl_task_panics_total"); n != 1 {
 		t.Errorf("panics counted: %v", n)
@@ -256,7 +256,7 @@ func TestExecute_ResultThatCannotBeEncoded_Fails(t *testing.T) {
 	b := open(t, NewHandler(failing, nil, func(context.Context, Task, struct{}) (any, error) { return func() {}, nil }))
 	got := b.await(b.submit(failing, "", ""))
 	if got.Status != api.TaskFailed || !strings.Contains(got.Error, "encoding the result") {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Status %v and %q in it", got, api.TaskFailed, "encoding the result")
 	}
 }
 
@@ -290,7 +290,7 @@ func TestWait_EndsWithItsContextWhileTheTaskRuns(t *testing.T) {
 	cancel()
 	got, err := b.Wait(ctx, id)
 	if err != nil || got.Status != api.TaskRunning {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("%+v %v, want no error and Status %v", got, err, api.TaskRunning)
 	}
 }
 
@@ -298,10 +298,10 @@ func TestGet_UnknownID_IsNotFound(t *testing.T) {
 	b := open(t)
 	for _, id := range []string{uuid.NewString(), "not-a-uuid"} {
 		if _, err := b.Get(id); codeOf(err) != api.CodeNotFound || err.Error() != "task not found" {
-			t.Errorf("%s: %v", id, err)
+			t.Errorf("%s: %v, want codeOf %v and Error %q", id, err, api.CodeNotFound, "task not found")
 		}
 		if err := b.Delete(id); codeOf(err) != api.CodeNotFound {
-			t.Errorf("%s: %v", id, err)
+			t.Errorf("%s: %v, want codeOf %v", id, err, api.CodeNotFound)
 		}
 	}
 }
@@ -336,7 +336,7 @@ func TestSubmit_TooManyUnfinishedTasks_AreRefusedButTheGateMoves(t *testing.T) {
 	ids := []string{b.submit(blocking, "", ""), b.submit(blocking, "", ""), b.submit(blocking, "", "")}
 	_, err := b.Submit(api.TaskRequest{Type: blocking})
 	if d := api.DetailOf(err); err == nil || d.Code != api.CodeUnavailable || !d.Retryable {
-		t.Errorf("%v %+v", err, d)
+		t.Errorf("%v %+v, want an error, Code %v and Retryable true", err, d, api.CodeUnavailable)
 	}
 	b.await(b.submit(api.MarkReady, "", ""))
 	if !b.Ready() {
@@ -373,7 +373,7 @@ func TestMetrics_DurationIsMeasuredWithBucketsForHours(t *testing.T) {
 		}
 		h := f.GetMetric()[0].GetHistogram()
 		if h.GetSampleSum() != 10800 {
-			t.Errorf("sum %v", h.GetSampleSum())
+			t.Errorf("sum %v, want 10800", h.GetSampleSum())
 		}
 		for _, bucket := range h.GetBucket() {
 			if want := bucket.GetUpperBound() >= 10800; want != (bucket.GetCumulativeCount() == 1) {

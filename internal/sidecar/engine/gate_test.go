@@ -141,7 +141,7 @@ func TestResume_Gate(t *testing.T) {
 				t.Errorf("mark-ready is %s %q", got.Status, got.Error)
 			}
 			if b.Ready() != tc.open {
-				t.Errorf("open: %v", b.Ready())
+				t.Errorf("open: %v, want %v", b.Ready(), tc.open)
 			}
 			if h, err := b.Get(hold); err == nil && !h.Status.Terminal() {
 				t.Errorf("the hold had to be finished before anything else: %+v", h)
@@ -193,7 +193,7 @@ func TestGate_ReleaseThatFails_CanBeRepeated(t *testing.T) {
 	}
 	b.write.Unlock()
 	if err := b.Delete(hold); codeOf(err) != api.CodeStoreFailed {
-		t.Errorf("deleted: %v", err)
+		t.Errorf("deleted: %v, want codeOf %v", err, api.CodeStoreFailed)
 	}
 	requireGate(t, b, api.GateHeld, hold)
 	b.write.Lock()

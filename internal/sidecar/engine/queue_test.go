@@ -139,7 +139,7 @@ func TestEngine_ManyTasks_NeverShareAGroup(t *testing.T) {
 	}
 	for _, id := range ids {
 		if got := b.await(id); got.Status != api.TaskCompleted {
-			t.Fatalf("%+v", got)
+			t.Fatalf("%+v, want Status %v", got, api.TaskCompleted)
 		}
 	}
 }

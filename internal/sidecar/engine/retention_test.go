@@ -67,7 +67,7 @@ func TestRetention_LargeParameters_DoNotPileUp(t *testing.T) {
 	}
 	small := b.submit(echo, "", "")
 	if tasks, err = b.List(); err != nil || len(tasks) != 1 || tasks[0].ID != small {
-		t.Errorf("%v %v", idsOf(tasks), err)
+		t.Errorf("%v %v, want no error, 1 of them and ID %v", idsOf(tasks), err, small)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestAnnounce_AnAddressThatCannotBeLookedUp_IsReplacedForThisStart(t *testin
 				t.Errorf("environment %v", env)
 			}
 			if !strings.Contains(why.Error(), "v-0.example") {
-				t.Errorf("why: %v", why)
+				t.Errorf("why: %v, want %q in it", why, "v-0.example")
 			}
 		})
 	}

@@ -20,6 +20,6 @@ func TestRun_OnAFullDisk_StillRecordsTheEnd(t *testing.T) {
 	script := "cd " + g.Home + "; head -c 1000000 /dev/zero > filled; echo 'panic: write filled: no space left on device' >&2; exit 2"
 	_ = g.Run(t.Context(), []string{"sh", "-c", script})
 	if exit := record(t, g).LastExit; exit == nil || exit.Reason != api.ExitOutOfDisk || exit.Code != 2 {
-		t.Errorf("recorded %+v", exit)
+		t.Errorf("recorded %+v, want not nil, Reason %v and Code 2", exit, api.ExitOutOfDisk)
 	}
 }

@@ -109,7 +109,7 @@ func TestPrepare_EmptyHome_IsInitialised(t *testing.T) {
 		t.Error(diff)
 	}
 	if info, err := os.Stat(filepath.Join(h.Dir, "tmp")); err != nil || !info.IsDir() {
-		t.Errorf("tmp: %v", err)
+		t.Errorf("tmp: %v, want no error and IsDir true", err)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestPrepare_DataWithoutGenesis_IsRefusedAndNotTouched(t *testing.T) {
 	before := tree(t, h.Dir)
 	err := h.Prepare(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "data/application.db") || !strings.Contains(err.Error(), "config/genesis.json") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error with %q and %q in it", err, "data/application.db", "config/genesis.json")
 	}
 	if diff := cmp.Diff(before, tree(t, h.Dir)); diff != "" {
 		t.Error(diff)
@@ -235,7 +235,7 @@ func TestPrepare_KeyringBackend_IsWrittenOnEveryCall(t *testing.T) {
 				}
 			}
 			if got, err := os.ReadFile(path); err != nil || string(got) != tc.after {
-				t.Errorf("%q %v", got, err)
+				t.Errorf("%q %v, want no error and %v", got, err, tc.after)
 			}
 			if ring, err := os.Stat(filepath.Join(h.Dir, "keyring-test")); err != nil || ring.Mode().Perm() != 0o700 {
 				t.Errorf("the place for keys: %v, %v", ring, err)

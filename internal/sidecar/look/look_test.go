@@ -167,7 +167,7 @@ func TestNode_AProcessThatEndsDuringTheLook_LeavesNoMark(t *testing.T) {
 		}
 	})
 	if got := l.Node(t.Context()); got.Sync.State != api.SyncInSync || got.Home.Stage != api.HomeFirstSync {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want State %v and Stage %v", got, api.SyncInSync, api.HomeFirstSync)
 	}
 	if synced, err := stage.Synced(s.home); synced || err != nil {
 		t.Errorf("mark %v, %v", synced, err)

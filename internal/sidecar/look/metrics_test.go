@@ -47,7 +47,7 @@ sei_node_upgrade_height{name="v7"} 1000
 		t.Errorf("%d series of states, want %d", got, len(States()))
 	}
 	if problems, err := testutil.CollectAndLint(l); err != nil || len(problems) > 0 {
-		t.Errorf("%v, %v", problems, err)
+		t.Errorf("%v, %v, want no error and none", problems, err)
 	}
 }
 

@@ -44,7 +44,7 @@ func FuzzSubmit(f *testing.F) {
 		case http.StatusBadRequest, http.StatusConflict:
 			var got api.ErrorBody
 			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Error == "" || got.ErrorDetail == nil {
-				t.Fatalf("%d %q: %v", w.Code, w.Body, err)
+				t.Fatalf("%d %q: %v, want no error, Error not empty and ErrorDetail not nil", w.Code, w.Body, err)
 			}
 		default:
 			t.Fatalf("%d %q", w.Code, w.Body)
@@ -67,6 +67,6 @@ func checkAccepted(t *testing.T, tasks *engine.Engine, answer []byte) {
 		t.Fatal(err)
 	}
 	if err == nil && !task.Status.Terminal() {
-		t.Fatalf("%+v", task)
+		t.Fatalf("%+v, want it to have ended", task)
 	}
 }

@@ -22,7 +22,7 @@ func TestGate_AnswersWithoutKnowingTheCaller_AndCallersAreHeard(t *testing.T) {
 	})
 	resp := do(t, http.MethodGet, srv.URL+api.PathGate+"?address=AB", "")
 	if got := strings.TrimSpace(string(resp.body)); resp.status != http.StatusOK || got != `{"state":"open","refusal":"not for AB"}` {
-		t.Errorf("%d %s", resp.status, got)
+		t.Errorf("%d %s, want status %v and %q", resp.status, got, http.StatusOK, `{"state":"open","refusal":"not for AB"}`)
 	}
 	do(t, http.MethodGet, srv.URL+"/v0/healthz", "")
 	if resp := do(t, http.MethodGet, srv.URL+"/v0/status", ""); resp.status != http.StatusUnauthorized || heard.Load() != 0 {

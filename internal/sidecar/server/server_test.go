@@ -93,11 +93,11 @@ func TestInSync_AnswersWithTheReason(t *testing.T) {
 	srv := serve(t, func(c *Config) { c.InSync = func(context.Context) error { return why } })
 	resp := do(t, http.MethodGet, srv.URL+api.PathInSync, "")
 	if resp.status != http.StatusServiceUnavailable || errorOf(t, resp).Error != "no block yet" {
-		t.Errorf("%d %s", resp.status, resp.body)
+		t.Errorf("answer %d %s, want %d and that there is no block yet", resp.status, resp.body, http.StatusServiceUnavailable)
 	}
 	why = nil
 	if resp := do(t, http.MethodGet, srv.URL+api.PathInSync, ""); resp.status != http.StatusOK {
-		t.Errorf("%d %s", resp.status, resp.body)
+		t.Errorf("answer %d %s, want %d", resp.status, resp.body, http.StatusOK)
 	}
 }
 
@@ -112,18 +112,19 @@ func TestStoreFailure_Is503WithRetryAfter(t *testing.T) {
 	} {
 		resp := do(t, tc.method, srv.URL+tc.path, tc.body)
 		if resp.status != http.StatusServiceUnavailable || resp.header.Get("Retry-After") != "1" {
-			t.Errorf("%s %s: %d Retry-After %q", tc.method, tc.path, resp.status, resp.header.Get("Retry-After"))
+			t.Errorf("%s %s: %d with Retry-After %q, want %d with 1",
+				tc.method, tc.path, resp.status, resp.header.Get("Retry-After"), http.StatusServiceUnavailable)
 		}
 		if got := errorOf(t, resp); got.Error != tc.message || !got.ErrorDetail.Retryable {
-			t.Errorf("%s %s: %+v", tc.method, tc.path, got)
+			t.Errorf("%s %s: %+v, want %q, to be tried again", tc.method, tc.path, got, tc.message)
 		}
 	}
 	if resp := do(t, http.MethodGet, srv.URL+"/v0/livez", ""); resp.status != http.StatusServiceUnavailable {
-		t.Errorf("livez: %d", resp.status)
+		t.Errorf("livez: %d, want %d", resp.status, http.StatusServiceUnavailable)
 	}
 	resp := do(t, http.MethodGet, srv.URL+"/v0/livez?verbose=1", "")
 	if got := errorOf(t, resp); resp.status != http.StatusServiceUnavailable || got.Error != errDisk.Error() {
-		t.Errorf("verbose livez: %d %+v", resp.status, got)
+		t.Errorf("verbose livez: %d %+v, want %d and %q", resp.status, got, http.StatusServiceUnavailable, errDisk)
 	}
 }
 
@@ -135,7 +136,7 @@ func TestInvalidParams_NameTheField(t *testing.T) {
 		ErrorDetail: &api.ErrorDetail{Code: api.CodeInvalidParams, Terminal: true, Field: "value"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("error (-want +got):\n%s", diff)
 	}
 }
 
@@ -149,7 +150,7 @@ func TestBody_LargerThanTheLimit_Is413WhetherAnnouncedOrNot(t *testing.T) {
 		resp := send(t, http.MethodPost, srv.URL+"/v0/tasks", body)
 		got := errorOf(t, resp)
 		if resp.status != http.StatusRequestEntityTooLarge || got.Error != "request body is larger than 4194304 bytes" {
-			t.Errorf("%s: %d %+v", name, resp.status, got)
+			t.Errorf("%s: %d %+v, want %d and that the body is too large", name, resp.status, got, http.StatusRequestEntityTooLarge)
 		}
 	}
 }
@@ -184,7 +185,7 @@ func TestAudit_EveryMutatingRequestIsLoggedWithItsCaller(t *testing.T) {
 		{Msg: "request rejected", Method: "POST", Reason: "missing_header", Status: 401},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	if strings.Contains(log.String(), "hush") {
 		t.Error("parameters were logged")
@@ -214,11 +215,11 @@ func TestRejection_IsCountedByReason(t *testing.T) {
 	srv := serve(t, func(c *Config) { c.Auth, c.Registry = auth.TrustedHeader{}, registry })
 	resp := do(t, http.MethodGet, srv.URL+"/v0/tasks", "")
 	if resp.status != http.StatusUnauthorized || resp.header.Get("WWW-Authenticate") == "" {
-		t.Errorf("%d %v", resp.status, resp.header)
+		t.Errorf("answer %d with headers %v, want %d with WWW-Authenticate", resp.status, resp.header, http.StatusUnauthorized)
 	}
 	text := do(t, http.MethodGet, srv.URL+"/v0/metrics", "").body
 	if !strings.Contains(string(text), `seictl_sidecar_authn_rejections_total{reason="missing_header"} 1`) {
-		t.Errorf("%s", text)
+		t.Errorf("metrics:\n%s\nwant one rejection for missing_header", text)
 	}
 }
 
@@ -245,7 +246,7 @@ func TestIdentity_IsToldToKnownCallersAlone(t *testing.T) {
 			got := do(t, http.MethodGet, srv.URL+c.path, "", headers...)
 			told := strings.Contains(string(got.body), "chain/node-0") || strings.Contains(string(got.body), "7d2c")
 			if got.status != c.status || told != c.told {
-				t.Errorf("%s as %q with %s: %d %s", c.path, c.caller, header, got.status, got.body)
+				t.Errorf("%s as %q with %s: %d %s, want %d, told %t", c.path, c.caller, header, got.status, got.body, c.status, c.told)
 			}
 		}
 	}
@@ -360,7 +361,7 @@ func TestServe_EndsOpenPollsAndReturnsWhenToldTo(t *testing.T) {
 	resp := do(t, http.MethodGet, "http://"+l.Addr().String()+"/v0/tasks/"+id+"?wait=20s", "")
 	var task api.TaskResult
 	if err := json.Unmarshal(resp.body, &task); err != nil || task.Status != api.TaskRunning {
-		t.Errorf("%d %+v %v", resp.status, task, err)
+		t.Errorf("answer %d with task %+v, %v, want one that is %s", resp.status, task, err, api.TaskRunning)
 	}
 	if err := <-served; err != nil {
 		t.Error(err)
@@ -396,7 +397,7 @@ func TestNodeID_FromTheKeyFile(t *testing.T) {
 			resp := do(t, http.MethodGet, srv.URL+"/v0/node-id", "")
 			if tc.message != "" {
 				if got := errorOf(t, resp); resp.status != http.StatusInternalServerError || got.Error != tc.message {
-					t.Errorf("%d %+v", resp.status, got)
+					t.Errorf("answer %d %+v, want %d %q", resp.status, got, http.StatusInternalServerError, tc.message)
 				}
 				return
 			}
@@ -413,13 +414,13 @@ func TestNode_AnswersWithTheLook(t *testing.T) {
 	resp := do(t, http.MethodGet, srv.URL+api.PathNode, "")
 	var got api.Node
 	if err := json.Unmarshal(resp.body, &got); err != nil || resp.status != http.StatusOK {
-		t.Fatalf("%d %s: %v", resp.status, resp.body, err)
+		t.Fatalf("answer %d %s, %v, want %d with a document", resp.status, resp.body, err, http.StatusOK)
 	}
 	if diff := cmp.Diff(aNode, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("document (-want +got):\n%s", diff)
 	}
 	without := serve(t, func(c *Config) { c.Node = nil })
 	if resp := do(t, http.MethodGet, without.URL+api.PathNode, ""); resp.status != http.StatusNotFound {
-		t.Errorf("without a look: %d", resp.status)
+		t.Errorf("without a look: %d, want %d", resp.status, http.StatusNotFound)
 	}
 }

@@ -80,7 +80,7 @@ func TestRead_ProcessThatIsGone_HasEndedForAnUnknownReason(t *testing.T) {
 			t.Errorf("%s: ended at %s, want the time of its last output", name, got.Since)
 		}
 		if got.State != api.SeidExited || got.Starts != 3 || got.LastExit == nil || got.LastExit.Reason != api.ExitUnknown || got.Seid(time.Now()).ConfigHash != "" {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: %+v, want State %v, Starts 3, LastExit not nil, Reason %v and ConfigHash empty", name, got, api.SeidExited, api.ExitUnknown)
 		}
 		// A gate that is there says otherwise, also where its process cannot be seen.
 		release, err := supervision.Watch(home)
@@ -98,7 +98,7 @@ func TestRead_UpgradeOfALostProcess_IsKept(t *testing.T) {
 	record := self(t)
 	record.Upgrade = &api.Upgrade{Name: "v9", Height: 7}
 	if got := record.Lost(time.Now()).LastExit; got.Reason != api.ExitUpgradeNeeded || got.Upgrade.Name != "v9" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Reason %v and Name %q", got, api.ExitUpgradeNeeded, "v9")
 	}
 }
 
@@ -152,7 +152,7 @@ func TestSignerOf_ReadsModeKeyFileAndRemoteSigner(t *testing.T) {
 		}
 		tc.want.KeyFile = filepath.Join(home, tc.want.KeyFile)
 		if got, err := supervision.SignerOf(home); err != nil || got != tc.want {
-			t.Errorf("%s: %+v, %v", name, got, err)
+			t.Errorf("%s: %+v, %v, want no error and %v", name, got, err, tc.want)
 		}
 	}
 }

@@ -52,14 +52,14 @@ func TestTry_SeidThatHangs_IsANamedRefusalAndEnds(t *testing.T) {
 	n.try("up", time.Minute) // makes the template
 	got := n.try("hang", time.Second)
 	if got.Refused != "seid did not start within 1s" || !got.Tried {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Refused %q and Tried true", got, "seid did not start within 1s")
 	}
 }
 
 func TestTry_PortTakenMeanwhile_TriesAgain(t *testing.T) {
 	n := newNode(t)
 	if got := n.try("taken", time.Minute); got != (Result{Tried: true}) || n.starts() != 2 {
-		t.Errorf("%+v after %d starts", got, n.starts())
+		t.Errorf("%+v after %d starts, want it tried, and nothing else, after 2", got, n.starts())
 	}
 }
 
@@ -67,7 +67,7 @@ func TestTry_WithoutABinary_IsNoRefusal(t *testing.T) {
 	n := newNode(t)
 	got, err := Try(t.Context(), n.home, []string{"/nonexistent/seid"}, "v1", role(t, "up"))
 	if err != nil || !strings.Contains(got.Skipped, "not tried: making a chain for trial starts") {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v, want no error and %q in it", got, err, "not tried: making a chain for trial starts")
 	}
 }
 
@@ -77,7 +77,7 @@ func TestTry_Cancelled_IsNoVerdict(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if got, err := Try(ctx, n.home, n.argv, "v1", role(t, "hang")); err == nil {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want an error", got)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestAsk_TheGateTries_OnceForEachConfiguration(t *testing.T) {
 	n.gate()
 	for range 2 {
 		if got := n.ask(n.asker()); got != (Result{Tried: true}) {
-			t.Errorf("%+v", got)
+			t.Errorf("%+v, want it tried, and nothing else", got)
 		}
 	}
 	if n.starts() != 1 {
@@ -150,7 +150,7 @@ func TestAsk_Refused_IsTriedAgainAndRememberedWhenItCannotBe(t *testing.T) {
 	n.write("panic")
 	for range 2 {
 		if got := n.ask(n.asker()); !strings.Contains(got.Refused, "panic: no such thing") {
-			t.Errorf("%+v", got)
+			t.Errorf("%+v, want %q in it", got, "panic: no such thing")
 		}
 	}
 	if n.starts() != 2 {
@@ -159,7 +159,7 @@ func TestAsk_Refused_IsTriedAgainAndRememberedWhenItCannotBe(t *testing.T) {
 	running := n.asker()
 	running.running = func(string) (bool, error) { return true, nil }
 	if got := n.ask(running); !strings.Contains(got.Refused, "panic: no such thing") {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want %q in it", got, "panic: no such thing")
 	}
 }
 
@@ -168,12 +168,12 @@ func TestAsk_NobodyCanTry_SaysWhy(t *testing.T) {
 	alone := n.asker()
 	alone.notice = 100 * time.Millisecond
 	if got := n.ask(alone); got.Skipped != "not tried: no gate waits for seid to be started" || got.Tried {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Skipped %q and Tried false", got, "not tried: no gate waits for seid to be started")
 	}
 	runs := n.asker()
 	runs.running = func(string) (bool, error) { return true, nil }
 	if got := n.ask(runs); got.Skipped != "not tried: seid is running" || got.Tried {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want Skipped %q and Tried false", got, "not tried: seid is running")
 	}
 	if found, _ := load(requestFile(n.home), new(request)); found {
 		t.Error("a request was left behind")

@@ -24,7 +24,7 @@ func TestRecord_IsKeptAndForgotten(t *testing.T) {
 		t.Fatalf("(-want +got):\n%s%v", diff, err)
 	}
 	if !got.Has("v7") || got.Has("v8") {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want v7 and no v8 in it", got)
 	}
 	if err := upgrades.Forget(home); err != nil {
 		t.Fatal(err)
@@ -43,6 +43,6 @@ func TestRead_DamagedRecord_IsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := upgrades.Read(home); err == nil {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want an error", got)
 	}
 }

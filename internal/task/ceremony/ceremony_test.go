@@ -175,12 +175,12 @@ func TestAssembleGenesis_ByANewProcess_SubmitsNothingTwice(t *testing.T) {
 	env, fakes := newEnv(3)
 	collect, assemble := env.task(fleet.TaskCollectGentxs), env.task(fleet.TaskAssembleGenesis)
 	if o := collectGentxs(t.Context(), env, collect); !o.IsDone() {
-		t.Fatalf("collecting: %+v", o)
+		t.Fatalf("collecting: outcome %+v, want done", o)
 	}
 	for range 2 {
 		env.gentxs = nil
 		if o := assembleGenesis(t.Context(), env, assemble); !o.IsDone() {
-			t.Fatalf("assembling: %+v", o)
+			t.Fatalf("assembling: outcome %+v, want done", o)
 		}
 	}
 	var sent wire.AssembleGenesis
@@ -188,26 +188,26 @@ func TestAssembleGenesis_ByANewProcess_SubmitsNothingTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(sent.Gentxs) != 3 || string(sent.Gentxs[2]) != `{"n":2}` {
-		t.Errorf("the assembler got %s", sent.Gentxs)
+		t.Errorf("the assembler got %s, want 3 gentxs, the third of them {\"n\":2}", sent.Gentxs)
 	}
 	if len(fakes[1].tasks) != 1 || len(fakes[2].tasks) != 1 {
-		t.Errorf("the others were sent %d and %d tasks", len(fakes[1].tasks), len(fakes[2].tasks))
+		t.Errorf("the others were sent %d and %d tasks, want one each", len(fakes[1].tasks), len(fakes[2].tasks))
 	}
 }
 
 func TestPublishGenesis_AnotherGenesisInTheBucket_IsRefused(t *testing.T) {
 	env, fakes := newEnv(1)
 	if o := assembleGenesis(t.Context(), env, env.task(fleet.TaskAssembleGenesis)); !o.IsDone() {
-		t.Fatalf("assembling: %+v", o)
+		t.Fatalf("assembling: outcome %+v, want done", o)
 	}
 	publish := env.task(fleet.TaskPublishGenesis)
 	if o := publishGenesis(t.Context(), env, publish); !o.IsDone() {
-		t.Fatalf("publishing: %+v", o)
+		t.Fatalf("publishing: outcome %+v, want done", o)
 	}
 	fakes[0].answers[api.AssembleAndUploadGenesis] = done(wire.UploadedGenesis{GenesisHash: "other"})
 	publish.ID = plan.TaskID(env.Plan.ID, publish.Type, 2, 2)
 	if o := publishGenesis(t.Context(), env, publish); !o.IsTerminal() || !strings.Contains(o.Err.Error(), "another chain of this id") {
-		t.Errorf("outcome %+v", o)
+		t.Errorf("outcome %+v, want a final error that another chain has this id", o)
 	}
 }
 
@@ -215,16 +215,16 @@ func TestPublishGenesis_AnotherGenesisInTheBucket_IsRefused(t *testing.T) {
 func TestG1_PublishGenesis_AnOlderSidecar_IsNotAsked(t *testing.T) {
 	env, fakes := newEnv(2)
 	if o := assembleGenesis(t.Context(), env, env.task(fleet.TaskAssembleGenesis)); !o.IsDone() {
-		t.Fatalf("assembling: %+v", o)
+		t.Fatalf("assembling: outcome %+v, want done", o)
 	}
 	fakes[1].level = api.LevelNode
 	before := len(fakes[0].tasks) + len(fakes[1].tasks)
 	o := publishGenesis(t.Context(), env, env.task(fleet.TaskPublishGenesis))
 	if !o.IsTerminal() || !strings.Contains(o.Err.Error(), "the sidecar of val-1 has API level 4") {
-		t.Errorf("outcome %+v", o)
+		t.Errorf("outcome %+v, want a final error that the sidecar of val-1 has API level 4", o)
 	}
 	if now := len(fakes[0].tasks) + len(fakes[1].tasks); now != before {
-		t.Errorf("%d tasks were sent", now-before)
+		t.Errorf("%d tasks were sent, want none", now-before)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestWorst_WhatCannotBeCuredDecides(t *testing.T) {
 	wait, retry, terminal := plan.Wait("", "w", 0), plan.Retry(errors.New("r")), plan.Terminal("", errors.New("t"))
 	for _, order := range [][]plan.Outcome{{wait, retry, terminal}, {terminal, wait, retry}} {
 		if o, bad := worst(order); !bad || !o.IsTerminal() {
-			t.Errorf("%+v", o)
+			t.Errorf("the worst of %+v is %+v, %t, want the final one", order, o, bad)
 		}
 	}
 	if _, bad := worst([]plan.Outcome{plan.Done("")}); bad {

@@ -68,11 +68,11 @@ func TestG4_StoreGenesis_AConfigMapIsThereAlready_IsLeftAsItIs(t *testing.T) {
 				env.withObjects(tc.there)
 			}
 			if o := assembleGenesis(t.Context(), env, env.task(fleet.TaskAssembleGenesis)); !o.IsDone() {
-				t.Fatalf("assembling: %+v", o)
+				t.Fatalf("assembling: outcome %+v, want done", o)
 			}
 			o := storeGenesis(t.Context(), env, nil)
 			if tc.want == "" && (!o.IsDone() || env.Facts.Stored == nil) || tc.want != "" && (!o.IsTerminal() || !strings.Contains(o.Err.Error(), tc.want)) {
-				t.Errorf("outcome %+v", o)
+				t.Errorf("outcome %+v, stored %+v, want it done and stored, or this final error: %q", o, env.Facts.Stored, tc.want)
 			}
 			requireUntouched(t, env, tc.there)
 		})
@@ -108,40 +108,41 @@ func TestG3_RestoreGenesis_FromAnyNodeThatHasIt(t *testing.T) {
 	other := failed("the genesis of this node has SHA-256 ab", true)
 	for name, tc := range map[string]struct {
 		change func(*Env, []*fake)
-		check  func(plan.Outcome) bool
+		want   string
+		is     func(plan.Outcome) bool
 	}{
-		"all have it":   {func(*Env, []*fake) {}, plan.Outcome.IsDone},
-		"only the last": {func(_ *Env, f []*fake) { f[0].down, f[1].answers[api.ExportGenesis] = errors.New("gone"), other }, plan.Outcome.IsDone},
+		"all have it":   {func(*Env, []*fake) {}, "done", plan.Outcome.IsDone},
+		"only the last": {func(_ *Env, f []*fake) { f[0].down, f[1].answers[api.ExportGenesis] = errors.New("gone"), other }, "done", plan.Outcome.IsDone},
 		"only a full node": {func(e *Env, f []*fake) {
 			e.Others, e.Members = []Member{{Name: "full", Sidecar: f[2]}}, []Member{{Name: "val-0"}, e.Members[1]}
 			f[1].answers[api.ExportGenesis] = other
-		}, plan.Outcome.IsDone},
+		}, "done", plan.Outcome.IsDone},
 		"one is down, the others do not have it": {func(_ *Env, f []*fake) {
 			f[0].down, f[1].answers[api.ExportGenesis], f[2].answers[api.ExportGenesis] = errors.New("gone"), other, other
-		}, plan.Outcome.IsWait},
+		}, "waiting", plan.Outcome.IsWait},
 		"nobody has it": {func(_ *Env, f []*fake) {
 			for i := range f {
 				f[i].answers[api.ExportGenesis] = other
 			}
-		}, plan.Outcome.IsTerminal},
+		}, "final", plan.Outcome.IsTerminal},
 		"one says so and has another": {func(_ *Env, f []*fake) {
 			f[0].answers[api.ExportGenesis] = done(packed("other"))
-		}, plan.Outcome.IsRetry},
+		}, "tried again", plan.Outcome.IsRetry},
 		"all are too old": {func(_ *Env, f []*fake) {
 			for i := range f {
 				f[i].level = api.LevelNode
 			}
-		}, plan.Outcome.IsDone},
+		}, "done", plan.Outcome.IsDone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, fakes := newRestore(3)
 			tc.change(env, fakes)
 			o := restoreGenesis(t.Context(), env, env.task(fleet.TaskRestoreGenesis))
-			if !tc.check(o) {
-				t.Errorf("outcome %+v", o)
+			if !tc.is(o) {
+				t.Errorf("outcome %+v, want it %s", o, tc.want)
 			}
 			if s := env.Facts.Stored; o.IsDone() != (s != nil) || s != nil && s.Annotations[v1alpha1.AnnotationGenesisHash] != env.Fleet.Status.GenesisHash {
-				t.Errorf("stored %+v", s)
+				t.Errorf("stored %+v, done %t, want it stored with hash %s if done, and not otherwise", s, o.IsDone(), env.Fleet.Status.GenesisHash)
 			}
 		})
 	}
@@ -153,7 +154,7 @@ func TestG3_RestoreGenesis_OlderSidecarsMakeAnother_IsRefused(t *testing.T) {
 	fakes[0].level, fakes[0].answers[api.AssembleGenesis] = api.LevelNode, done(packed("other"))
 	o := restoreGenesis(t.Context(), env, env.task(fleet.TaskRestoreGenesis))
 	if !o.IsTerminal() || !strings.Contains(o.Err.Error(), "but the chain began with") || env.Facts.Stored != nil {
-		t.Errorf("outcome %+v", o)
+		t.Errorf("outcome %+v, stored %+v, want a final error that the chain began with another, and nothing stored", o, env.Facts.Stored)
 	}
 }
 
@@ -177,11 +178,11 @@ func TestG4_StoreGenesis_AValidatorHasBlocksOfAnotherChain_IsRefused(t *testing.
 		env.withObjects()
 		fakes[1].home, fakes[1].level = tc.home, tc.level
 		if o := assembleGenesis(t.Context(), env, env.task(fleet.TaskAssembleGenesis)); !o.IsDone() {
-			t.Fatalf("assembling: %+v", o)
+			t.Fatalf("assembling: outcome %+v, want done", o)
 		}
 		o := storeGenesis(t.Context(), env, nil)
 		if o.IsDone() != tc.want || !tc.want && (!o.IsTerminal() || !strings.Contains(o.Err.Error(), "the volume of validator val-1")) {
-			t.Errorf("%s: %+v", name, o)
+			t.Errorf("%s: outcome %+v, want done: %t, or a final error about the volume of val-1", name, o, tc.want)
 		}
 	}
 }

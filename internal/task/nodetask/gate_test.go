@@ -103,7 +103,7 @@ func TestUpdateImage_NodeHasChangedSince_IsNotWritten(t *testing.T) {
 	task.Spec.UpdateNodeImage = &v1alpha1.UpdateNodeImage{Image: "seid:b"}
 	env := &Env{Client: c, Node: seen, Task: task, Wrote: func(client.Object) {}}
 	if o := updateImage(t.Context(), env, nil); !o.IsWait() {
-		t.Errorf("outcome %+v", o)
+		t.Errorf("outcome %+v, want it waiting", o)
 	}
 	now := &v1alpha1.SeiNode{}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(stored), now); apierrors.IsNotFound(err) || now.Spec.Image != "seid:theirs" {

@@ -43,7 +43,7 @@ func TestTransactionDone_LongHash_IsCut(t *testing.T) {
 	hash := strings.Repeat("A", 1<<20)
 	words, err := transactionDone(env, api.TaskResult{Result: []byte(`{"txHash":"` + hash + `","height":7}`)})
 	if err != nil || env.Outputs == nil || env.Outputs.GovVote.Height != 7 {
-		t.Fatalf("%+v, %v", env.Outputs, err)
+		t.Fatalf("%+v, %v, want no error, Outputs not nil and Height 7", env.Outputs, err)
 	}
 	if kept := env.Outputs.GovVote.TxHash; len(kept) > maxTxHash || kept == "" || len(words) > 2*maxTxHash {
 		t.Errorf("%d bytes of a hash are kept, and %d of words", len(kept), len(words))

@@ -110,7 +110,7 @@ func TestFailure_OnlyTheSidecarSaysThatTryingAgainCannotHelp(t *testing.T) {
 	} {
 		o := sidecartask.Failure(c.of, api.TaskResult{Status: api.TaskFailed, Error: "no space", ErrorDetail: c.detail})
 		if o.Err.Error() != c.want || o.IsTerminal() != c.ends || o.IsRetry() == c.ends || c.ends && o.Reason != "Full" {
-			t.Errorf("%s: %+v", name, o)
+			t.Errorf("%s: %+v, want %q, final with reason Full: %t, and otherwise to be tried again", name, o, c.want, c.ends)
 		}
 	}
 }

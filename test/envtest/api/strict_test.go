@@ -103,7 +103,7 @@ func TestDefaults_AreFilledIn(t *testing.T) {
 		for path, want := range c.want {
 			got, _, err := unstructured.NestedFieldNoCopy(stored.Object, strings.Split(path, ".")...)
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Errorf("%s %s: %s %v", c.kind, path, diff, err)
+				t.Errorf("%s %s: %v (-want +got):\n%s", c.kind, path, err, diff)
 			}
 		}
 	}
@@ -149,10 +149,10 @@ func TestColumns(t *testing.T) {
 			columns = append(columns, c.Name+strings.Repeat("*", int(c.Priority)))
 		}
 		if diff := cmp.Diff(want[kind], strings.Join(columns, " ")); diff != "" {
-			t.Errorf("%s: %s", kind, diff)
+			t.Errorf("columns of %s (-want +got):\n%s", kind, diff)
 		}
 		if diff := cmp.Diff([]string{shortNames[kind]}, crd.Spec.Names.ShortNames); diff != "" {
-			t.Errorf("%s: %s", kind, diff)
+			t.Errorf("short names of %s (-want +got):\n%s", kind, diff)
 		}
 	}
 }

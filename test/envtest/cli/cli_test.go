@@ -159,7 +159,7 @@ func TestOpRun_EveryKind_IsAcceptedByTheAPIServer(t *testing.T) {
 		append([]string{"gov-param-change", "val", "--change", "staking/MaxValidators=50"}, proposal...),
 	} {
 		if out, err := u.run(t, append([]string{"op", "run"}, args...)...); err != nil || !strings.HasSuffix(out, " created\n") {
-			t.Errorf("%v: %q, %v", args, out, err)
+			t.Errorf("%v: %q, %v, want that it was created", args, out, err)
 		}
 	}
 	if out := u.must(t, "op", "list", "-o", "name"); strings.Count(out, "seinodetask.sei.io/") != 11 {

@@ -79,10 +79,9 @@ func TestBadInput_ThatIsAccepted_IsNamedAndTheFleetGoesOn(t *testing.T) {
 	w.edit("rpc", image("seid:b"))
 	held := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.ObservedGeneration == s.Generation })
 	if held.Status.ReadyReplicas != 3 || held.Status.Rollout != nil {
-		t.Errorf("status %+v", held.Status)
+		t.Errorf("%d nodes are ready, rollout %+v, want 3 and no rollout", held.Status.ReadyReplicas, held.Status.Rollout)
 	}
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.UpdateStrategy.InPlace.Partition, s.Spec.Nodes = 0, nil })
-	if done := w.await("rpc", runs("seid:b")); !is(done, v1alpha1.ConditionSpecValid, metav1.ConditionTrue, "") {
-		t.Errorf("conditions %+v", done.Status.Conditions)
-	}
+	done := w.await("rpc", runs("seid:b"))
+	wantCondition(t, done, v1alpha1.ConditionSpecValid, metav1.ConditionTrue, "")
 }

@@ -215,17 +215,17 @@ func TestCeremony_FourValidators_StartAChainWithoutABucket(t *testing.T) {
 	t.Logf("from creation to four validators in sync: %s", time.Since(began).Round(time.Millisecond))
 	stored := w.genesis("val-genesis")
 	hash := stored.Annotations[v1alpha1.AnnotationGenesisHash]
-	if got.Status.GenesisHash != hash || got.Status.GenesisConfigMap != "val-genesis" || got.Status.Plan != nil ||
-		!is(got, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, v1alpha1.ReasonCeremonyComplete) ||
-		!is(got, v1alpha1.ConditionPlanInProgress, metav1.ConditionFalse, v1alpha1.ReasonPlanComplete) {
-		t.Errorf("status %+v", got.Status)
+	wantCondition(t, got, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, v1alpha1.ReasonCeremonyComplete)
+	wantCondition(t, got, v1alpha1.ConditionPlanInProgress, metav1.ConditionFalse, v1alpha1.ReasonPlanComplete)
+	if s := got.Status; s.GenesisHash != hash || s.GenesisConfigMap != "val-genesis" || s.Plan != nil {
+		t.Errorf("genesis %s in ConfigMap %q, plan %+v, want %s in val-genesis and no plan", s.GenesisHash, s.GenesisConfigMap, s.Plan, hash)
 	}
 	if stored.Immutable == nil || !*stored.Immutable || !metav1.IsControlledBy(stored, got) || stored.Labels[v1alpha1.LabelGenesis] != "demo" {
-		t.Errorf("ConfigMap %+v", stored)
+		t.Errorf("ConfigMap %+v, want it immutable, of the fleet and with the label of chain demo", stored)
 	}
 	made := contents(t, stored)
 	if len(made.Gentxs) != 4 || !strings.Contains(string(made.Gentxs[2]), w.Key("val-2")) || len(made.Accounts) != 1 || made.AccountBalance == "" {
-		t.Errorf("the genesis was made from %+v", made)
+		t.Errorf("the genesis was made from %+v, want 4 gentxs, the third of val-2, one account and a balance", made)
 	}
 	for i := range 4 {
 		w.requireMember(c, i, hash)
@@ -240,7 +240,7 @@ func TestCeremony_FourValidators_StartAChainWithoutABucket(t *testing.T) {
 	full := w.AwaitNode("full", up)
 	w.AwaitEvent("full", events.PhaseChanged)
 	if p := c.of(w.Key("full")); p.ExpectedGenesisHash != hash || len(full.Status.ResolvedPeers) != 4 {
-		t.Errorf("the full node got genesis %q and peers %v", p.ExpectedGenesisHash, full.Status.ResolvedPeers)
+		t.Errorf("the full node got genesis %q and peers %v, want %q and 4 peers", p.ExpectedGenesisHash, full.Status.ResolvedPeers, hash)
 	}
 	w.forceReconcile("val")
 	mark := w.Recorder.Mark()
@@ -260,7 +260,7 @@ func TestCeremony_Complete_IsNeverRunAgainWhateverIsDeleted(t *testing.T) {
 	w.Delete(old)
 	again := envtest.WaitReplaced(t, w.Env, old, func(*corev1.ConfigMap) bool { return true })
 	if again.Annotations[v1alpha1.AnnotationGenesisHash] != hash {
-		t.Errorf("another genesis took its place: %v", again.Annotations)
+		t.Errorf("another genesis took its place: annotations %v, want hash %s", again.Annotations, hash)
 	}
 	w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool { return settled(s) && s.Status.Plan == nil })
 
@@ -273,7 +273,7 @@ func TestCeremony_Complete_IsNeverRunAgainWhateverIsDeleted(t *testing.T) {
 	assembled := count(w.Sidecars.Submissions(w.Key("val-0")), api.AssembleGenesis)
 	got := w.bringUp(validators("val", 2))
 	if got.Status.GenesisHash != hash || !metav1.IsControlledBy(w.genesis("val-genesis"), got) {
-		t.Errorf("status %+v", got.Status)
+		t.Errorf("genesis %s, want %s, which is in a ConfigMap of the new fleet: %v", got.Status.GenesisHash, hash, w.genesis("val-genesis").OwnerReferences)
 	}
 	if now := count(w.Sidecars.Submissions(w.Key("val-0")), api.AssembleGenesis); now != assembled {
 		t.Errorf("the ceremony was run again: %d assemblies, then %d", assembled, now)
@@ -293,7 +293,7 @@ func TestCeremony_LostGenesisThatNobodyHas_IsRefused(t *testing.T) {
 		return is(s, v1alpha1.ConditionPlanInProgress, metav1.ConditionFalse, v1alpha1.ReasonPlanFailed)
 	})
 	if text := message(got, v1alpha1.ConditionPlanInProgress); !strings.Contains(text, "Put ConfigMap val-genesis back from a copy") {
-		t.Errorf("message %q", text)
+		t.Errorf("message %q, want that ConfigMap val-genesis is to be put back from a copy", text)
 	}
 	if !is(got, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, "") {
 		t.Error("the latch opened")
@@ -316,7 +316,7 @@ func TestCeremony_AValidatorFails_IsNamedAndARetryNeedsNoNewChain(t *testing.T) 
 	})
 	text := message(failed, v1alpha1.ConditionGenesisCeremonyComplete)
 	if !strings.Contains(text, "validator val-2 failed: task generate-gentx: unexpected EOF") || failed.Status.Phase != v1alpha1.DeploymentFailed {
-		t.Errorf("phase %s, message %q", failed.Status.Phase, text)
+		t.Errorf("phase %s, message %q, want %s and that val-2 could not make its gentx", failed.Status.Phase, text, v1alpha1.DeploymentFailed)
 	}
 	w.AwaitEvent("", events.CeremonyFailed)
 	repair()
@@ -336,7 +336,7 @@ func TestCeremony_TakesTooLong_NamesWhomItWaitedFor(t *testing.T) {
 	})
 	text := message(failed, v1alpha1.ConditionGenesisCeremonyComplete)
 	if !strings.Contains(text, "not completed within") || !strings.Contains(text, "waiting for the gentxs of val-1 (") {
-		t.Errorf("message %q", text)
+		t.Errorf("message %q, want that the time is over and that the gentxs of val-1 are missing", text)
 	}
 	release()
 	w.AwaitNode("val-1", func(n *v1alpha1.SeiNode) bool { return n.Status.NodeID != "" })
@@ -354,7 +354,7 @@ func TestCeremony_BadInput_IsAConditionAndNoNodeIsMade(t *testing.T) {
 	})
 	text := message(got, v1alpha1.ConditionGenesisCeremonyComplete)
 	if !strings.Contains(text, "spec.genesis.accounts[0].address: the checksum") || len(got.Status.Nodes) != 0 {
-		t.Errorf("nodes %v, message %q", got.Status.Nodes, text)
+		t.Errorf("nodes %v, message %q, want no nodes and that the checksum of the address is wrong", got.Status.Nodes, text)
 	}
 }
 
@@ -370,7 +370,7 @@ func TestCeremony_OverrideIntoAModuleThatIsNotThere_IsACondition(t *testing.T) {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
 	if text := message(got, v1alpha1.ConditionGenesisCeremonyComplete); !strings.Contains(text, "val-0: overrides[nope.a]: there is no module nope") {
-		t.Errorf("message %q", text)
+		t.Errorf("message %q, want that there is no module nope", text)
 	}
 }
 
@@ -392,7 +392,7 @@ func TestCeremony_TooLargeForAConfigMap_NamesTheSetting(t *testing.T) {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
 	if text := message(got, v1alpha1.ConditionGenesisCeremonyComplete); !strings.Contains(text, "set buckets.genesis") {
-		t.Errorf("message %q", text)
+		t.Errorf("message %q, want that buckets.genesis is to be set", text)
 	}
 }
 
@@ -403,15 +403,15 @@ func TestCeremony_WithABucket_PublishesThereAndNodesFetchWhatIsTooLarge(t *testi
 	c := w.chain()
 	c.ballast = large()
 	got := w.bringUp(validators("val", 2))
-	if got.Status.GenesisS3URI != "s3://genesis/demo/genesis.json" {
-		t.Errorf("published at %q", got.Status.GenesisS3URI)
+	if want := "s3://genesis/demo/genesis.json"; got.Status.GenesisS3URI != want {
+		t.Errorf("published at %q, want %q", got.Status.GenesisS3URI, want)
 	}
 	if stored := w.genesis("val-genesis"); len(stored.BinaryData) > 0 || stored.Annotations[v1alpha1.AnnotationGenesisInBucket] == "" {
-		t.Errorf("ConfigMap %v", stored.Annotations)
+		t.Errorf("%d files in a ConfigMap with annotations %v, want none, and %s", len(stored.BinaryData), stored.Annotations, v1alpha1.AnnotationGenesisInBucket)
 	}
 	for _, name := range []string{"val-0", "val-1"} {
 		if p := c.of(w.Key(name)); p.Genesis != "" || p.ExpectedGenesisHash != got.Status.GenesisHash {
-			t.Errorf("%s was told %q", name, p.ExpectedGenesisHash)
+			t.Errorf("%s was told hash %q and %d bytes of genesis, want %q and none", name, p.ExpectedGenesisHash, len(p.Genesis), got.Status.GenesisHash)
 		}
 		if !slices.Contains(w.Sidecars.Submissions(w.Key(name)), api.UploadGenesisArtifacts) {
 			t.Errorf("%s published nothing", name)
@@ -436,13 +436,13 @@ func TestCeremony_PausedAndOperatorRestarted_GoesOnWhereItWas(t *testing.T) {
 		return n.Status.Plan != nil && strings.Contains(plan.Find(n.Status.Plan, domain.StepAwaitGenesis).Message, "waiting for the ceremony")
 	})
 	if s := w.fleet("val"); s.Status.GenesisHash != "" || s.Status.Plan.ID != id {
-		t.Errorf("a paused ceremony went on: %+v", s.Status)
+		t.Errorf("a paused ceremony went on: genesis %q and plan %s, want none and %s", s.Status.GenesisHash, s.Status.Plan.ID, id)
 	}
 	w.edit("val", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Paused = false })
 	w.await("val", settled)
 	for _, name := range []string{"val-0", "val-1"} {
 		if got := count(w.Sidecars.Submissions(w.Key(name)), api.ExportGentx); got != 1 {
-			t.Errorf("%s exported its gentx %d times", name, got)
+			t.Errorf("%s exported its gentx %d times, want once", name, got)
 		}
 	}
 }

@@ -30,9 +30,11 @@ func TestFleet_FromOneManifest_ComesUpAndFallsSilent(t *testing.T) {
 	if diff := cmp.Diff(want, got.Status.Nodes); diff != "" {
 		t.Errorf("nodes (-want +got):\n%s", diff)
 	}
-	if got.Status.Selector != v1alpha1.LabelDeployment+"=rpc" || got.Status.TemplateHash == "" ||
-		!slices.Equal(got.Status.IncumbentNodes, []string{"rpc-0", "rpc-1", "rpc-2"}) {
-		t.Errorf("status %+v", got.Status)
+	if want := v1alpha1.LabelDeployment + "=rpc"; got.Status.Selector != want || got.Status.TemplateHash == "" {
+		t.Errorf("selector %q, hash of the template %q, want %q and any hash", got.Status.Selector, got.Status.TemplateHash, want)
+	}
+	if diff := cmp.Diff([]string{"rpc-0", "rpc-1", "rpc-2"}, got.Status.IncumbentNodes); diff != "" {
+		t.Errorf("incumbent nodes (-want +got):\n%s", diff)
 	}
 	for _, c := range []string{v1alpha1.ConditionNodesReady, v1alpha1.ConditionPaused, v1alpha1.ConditionRolloutInProgress, v1alpha1.ConditionRolloutStalled} {
 		if !slices.ContainsFunc(got.Status.Conditions, func(have metav1.Condition) bool { return have.Type == c }) {
@@ -98,7 +100,7 @@ func TestScale_UpAndDownBySubresource_HighestOrdinalFirstAndVolumesByPolicy(t *t
 	}
 	got := w.await("rpc", settled)
 	if got.Status.Replicas != 1 || len(got.Status.Nodes) != 1 {
-		t.Errorf("status %+v", got.Status)
+		t.Errorf("%d replicas and nodes %+v, want one of each", got.Status.Replicas, got.Status.Nodes)
 	}
 	deletions := w.Recorder.Since(mark).Of("seinodes").Verb("delete").In(w.NS)
 	order := make([]string, 0, len(deletions))

@@ -49,14 +49,23 @@ func TestNetworking_PrivateFleet_HasAnInternalServiceThatIsKeptInShape(t *testin
 		t.Errorf("ports (-want +got):\n%s", diff)
 	}
 	if service.Spec.PublishNotReadyAddresses || !maps.Equal(service.Spec.Selector, map[string]string{v1alpha1.LabelDeployment: "rpc"}) {
-		t.Errorf("spec %+v", service.Spec)
+		t.Errorf("publishNotReadyAddresses is %t and the selector %v, want false and the label of the fleet alone",
+			service.Spec.PublishNotReadyAddresses, service.Spec.Selector)
 	}
+	wantCondition(t, got, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingDisabled)
 	status := got.Status
-	if status.InternalService.Name != "rpc-internal" || len(status.PerPodServices) != 2 || status.PerPodServices[1].Ports.EVMWS != 8546 ||
-		status.Endpoints.TendermintRPC != "http://rpc-internal."+w.NS+".svc:26657" ||
-		status.Endpoints.Nodes[1].EVMWS != "ws://rpc-1."+w.NS+".svc:8546" || status.NetworkingStatus != nil ||
-		!is(got, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingDisabled) {
-		t.Errorf("status %+v", status)
+	if status.InternalService.Name != "rpc-internal" || len(status.PerPodServices) != 2 || status.PerPodServices[1].Ports.EVMWS != 8546 {
+		t.Errorf("internal Service %+v, Services of pods %+v, want rpc-internal and two, the second with port 8546 for evm-ws",
+			status.InternalService, status.PerPodServices)
+	}
+	if want := "http://rpc-internal." + w.NS + ".svc:26657"; status.Endpoints.TendermintRPC != want {
+		t.Errorf("endpoint of the RPC %q, want %q", status.Endpoints.TendermintRPC, want)
+	}
+	if got, want := status.Endpoints.Nodes[1].EVMWS, "ws://rpc-1."+w.NS+".svc:8546"; got != want {
+		t.Errorf("endpoint of rpc-1 %q, want %q", got, want)
+	}
+	if status.NetworkingStatus != nil {
+		t.Errorf("published %+v, want nothing", status.NetworkingStatus)
 	}
 	before := service.DeepCopy()
 	service.Spec.Ports[0].TargetPort = intstr.FromInt32(1)
@@ -81,7 +90,7 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 		return settled(s) && is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonCRDNotInstalled)
 	})
 	if got.Status.NetworkingStatus != nil {
-		t.Errorf("published %+v", got.Status.NetworkingStatus)
+		t.Errorf("published %+v, want nothing", got.Status.NetworkingStatus)
 	}
 	w.installGatewayAPI()
 	w.startGateway("sei.example")
@@ -97,16 +106,16 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 	if len(evm.Spec.Rules) != 2 || string(evm.Spec.Rules[0].Matches[0].Headers[0].Name) != "Upgrade" ||
 		*evm.Spec.Rules[0].BackendRefs[0].Port != 8546 || *evm.Spec.Rules[1].BackendRefs[0].Port != 8545 ||
 		evm.Spec.ParentRefs[0].Name != "public" || *evm.Spec.ParentRefs[0].Namespace != "gateways" {
-		t.Errorf("spec %+v", evm.Spec)
+		t.Errorf("spec %+v, want a rule for WebSocket to 8546, one to 8545, and Gateway gateways/public", evm.Spec)
 	}
 	external := w.awaitService("rpc-external", func(*corev1.Service) bool { return true })
 	grpc := slices.IndexFunc(external.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == "grpc" })
 	if grpc < 0 || external.Spec.Ports[grpc].AppProtocol == nil || *external.Spec.Ports[grpc].AppProtocol != "kubernetes.io/h2c" {
-		t.Errorf("ports %+v", external.Spec.Ports)
+		t.Errorf("ports %+v, want grpc as kubernetes.io/h2c among them", external.Spec.Ports)
 	}
 	published := w.fleet("rpc").Status.NetworkingStatus
 	if len(published.Routes) != 8 || published.Routes[0] != (v1alpha1.RouteStatus{Hostname: "rpc-" + w.NS + "-evm.sei.example", Protocol: "evm"}) {
-		t.Errorf("published %+v", published)
+		t.Errorf("published %+v, want 8 routes, the first of them rpc-%s-evm.sei.example for evm", published, w.NS)
 	}
 
 	// Drift is repaired.
@@ -126,9 +135,7 @@ func TestNetworking_HTTPWithoutGatewayAPI_IsAConditionAndRoutesFollowWhenItIsThe
 	}
 	envtest.WaitGone[corev1.Service](t, w.Env, w.NS, "rpc-external")
 	off := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.NetworkingStatus == nil })
-	if !is(off, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingDisabled) {
-		t.Errorf("conditions %+v", off.Status.Conditions)
-	}
+	wantCondition(t, off, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingDisabled)
 }
 
 // awaitNetworking waits until a fleet says so of its networking.
@@ -201,7 +208,7 @@ func TestNetworking_WhatCannotBePublished_IsSaidSo(t *testing.T) {
 				return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNoEffectiveRoutes)
 			})
 			if text := message(got, v1alpha1.ConditionNetworkingReady); !strings.Contains(text, tc.want) {
-				t.Errorf("message %q", text)
+				t.Errorf("message %q, want %q in it", text, tc.want)
 			}
 		})
 	}
@@ -220,7 +227,7 @@ func TestNetworking_AForeignServiceUnderOurName_IsLeftAloneAndNamed(t *testing.T
 		return is(s, v1alpha1.ConditionNetworkingReady, metav1.ConditionFalse, v1alpha1.ReasonNetworkingFailed)
 	})
 	if text := message(got, v1alpha1.ConditionNetworkingReady); !strings.Contains(text, "Service rpc-internal already exists") {
-		t.Errorf("message %q", text)
+		t.Errorf("message %q, want that Service rpc-internal already exists", text)
 	}
 	w.Delete(theirs)
 	envtest.WaitReplaced(t, w.Env, theirs, func(s *corev1.Service) bool { return s.Spec.Selector[v1alpha1.LabelDeployment] == "rpc" })

@@ -31,10 +31,10 @@ func TestF7_TCP_EveryNodeHasALoadBalancerAndAStableAddress(t *testing.T) {
 		*lb.Spec.AllocateLoadBalancerNodePorts || lb.Spec.Selector[v1alpha1.LabelNode] != "rpc-1" || !lb.Spec.PublishNotReadyAddresses ||
 		lb.Annotations["external-dns.alpha.kubernetes.io/hostname"] != "rpc-1-p2p.pacific-1.p2p.example" ||
 		lb.Annotations["service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"] != "ip" || !metav1.IsControlledBy(lb, got) {
-		t.Errorf("load balancer %+v %+v", lb.ObjectMeta, lb.Spec)
+		t.Errorf("load balancer %+v %+v, want one of the fleet for rpc-1 with its host name and local traffic, without node ports", lb.ObjectMeta, lb.Spec)
 	}
 	if address := w.Node("rpc-1").Spec.ExternalAddress; address != "rpc-1-p2p.pacific-1.p2p.example:26656" {
-		t.Errorf("external address %q", address)
+		t.Errorf("external address %q, want that of rpc-1-p2p.pacific-1.p2p.example", address)
 	}
 
 	// The nodes wait for no load balancer, and nobody claims that there is one.
@@ -44,7 +44,7 @@ func TestF7_TCP_EveryNodeHasALoadBalancerAndAStableAddress(t *testing.T) {
 	got = w.fleet("rpc")
 	for i, e := range got.Status.NetworkingStatus.P2PEndpoints {
 		if e.Hostname != fmt.Sprintf("rpc-%d-p2p.pacific-1.p2p.example:26656", i) || !strings.HasPrefix(e.Address, "198.51.100.") {
-			t.Errorf("endpoint %+v", e)
+			t.Errorf("endpoint %+v, want host name rpc-%d-p2p.pacific-1.p2p.example:26656 and an address 198.51.100.*", e, i)
 		}
 	}
 	w.forceReconcile("rpc")
@@ -70,8 +70,9 @@ func TestF7_CeremonyWithLoadBalancers_GatesOpenWithPeersInsideTheCluster(t *test
 	snd := validators("val", 4)
 	snd.Spec.Networking = &v1alpha1.NetworkingSpec{TCP: &v1alpha1.TCPNetworking{}}
 	got := w.bringUp(snd)
-	if !is(got, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, v1alpha1.ReasonCeremonyComplete) || got.Status.GenesisHash == "" {
-		t.Errorf("conditions %+v", got.Status.Conditions)
+	wantCondition(t, got, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, v1alpha1.ReasonCeremonyComplete)
+	if got.Status.GenesisHash == "" {
+		t.Error("status has no hash of the genesis, want one")
 	}
 	w.awaitNetworking("val", metav1.ConditionTrue, v1alpha1.ReasonP2PEndpointsApplied, "")
 	uids := map[string]string{}
@@ -113,7 +114,7 @@ func TestF7_NodePort_NodesAnnounceThePortsOfTheirServices(t *testing.T) {
 		}
 	}
 	if len(got.Status.NetworkingStatus.P2PEndpoints) != 2 {
-		t.Errorf("endpoints %+v", got.Status.NetworkingStatus.P2PEndpoints)
+		t.Errorf("endpoints %+v, want 2 P2PEndpoints", got.Status.NetworkingStatus.P2PEndpoints)
 	}
 }
 
@@ -166,7 +167,7 @@ func TestF7_HostPort_ThePodHasThePortOfItsMachine(t *testing.T) {
 		t.Errorf("host ports (-want +got):\n%s", diff)
 	}
 	if e := w.fleet("rpc").Status.NetworkingStatus.P2PEndpoints[0]; e.Address != pod.Status.HostIP+":26656" {
-		t.Errorf("endpoint %+v of a pod on %s", e, pod.Status.HostIP)
+		t.Errorf("endpoint %+v of a pod on %s, want that address with port 26656", e, pod.Status.HostIP)
 	}
 }
 

@@ -37,16 +37,15 @@ func TestRollout_HealthyFleet_MovesOneByOne(t *testing.T) {
 	before := w.patches("rpc", statuspatch.Changed)
 	w.edit("rpc", image("seid:b"))
 	rolling := w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.Rollout != nil })
-	if rolling.Status.Phase != v1alpha1.DeploymentUpgrading || rolling.Status.Rollout.Total != 3 ||
-		!is(rolling, v1alpha1.ConditionRolloutInProgress, metav1.ConditionTrue, v1alpha1.ReasonRollingOut) ||
-		!strings.HasPrefix(rolling.Status.Rollout.WaitingOn, "rpc-0: ") {
-		t.Errorf("status %+v", rolling.Status)
+	wantCondition(t, rolling, v1alpha1.ConditionRolloutInProgress, metav1.ConditionTrue, v1alpha1.ReasonRollingOut)
+	if r := rolling.Status.Rollout; rolling.Status.Phase != v1alpha1.DeploymentUpgrading || r.Total != 3 || !strings.HasPrefix(r.WaitingOn, "rpc-0: ") {
+		t.Errorf("phase %s, rollout %+v, want %s and one of 3 nodes that waits on rpc-0", rolling.Status.Phase, r, v1alpha1.DeploymentUpgrading)
 	}
 	done := w.await("rpc", runs("seid:b"))
 	watch.require(t, 1)
-	if !is(done, v1alpha1.ConditionRolloutInProgress, metav1.ConditionFalse, v1alpha1.ReasonRolloutComplete) ||
-		done.Status.TemplateHash != rolling.Status.Rollout.TargetHash {
-		t.Errorf("status %+v", done.Status)
+	wantCondition(t, done, v1alpha1.ConditionRolloutInProgress, metav1.ConditionFalse, v1alpha1.ReasonRolloutComplete)
+	if got, want := done.Status.TemplateHash, rolling.Status.Rollout.TargetHash; got != want {
+		t.Errorf("hash of the template %s, want %s, which was rolled out", got, want)
 	}
 	w.AwaitEvent("", events.RolloutStarted)
 	w.AwaitEvent("", events.RolloutComplete)
@@ -89,7 +88,7 @@ func TestRollout_BadImage_HurtsNoMoreThanAllowedSaysWhyAndIsRolledBack(t *testin
 	})
 	text := message(stalled, v1alpha1.ConditionRolloutStalled)
 	if !strings.Contains(text, "waiting on rpc-0") || !strings.Contains(text, "has completed in 1s") {
-		t.Errorf("message %q", text)
+		t.Errorf("message %q, want that it is waiting on rpc-0, and since when", text)
 	}
 	w.AwaitEvent("", events.RolloutStalled)
 	if stalled.Status.ReadyReplicas < 8 {
@@ -177,7 +176,7 @@ func TestPause_FreezesTheFleetAndGoesOnWhereItWas(t *testing.T) {
 	})
 	w.Recorder.Since(mark).Of("seinodes").Writes().In(w.NS).RequireNone(t, "writes of nodes by a paused fleet")
 	if frozen.Status.Replicas != 2 || frozen.Status.Phase != v1alpha1.DeploymentPaused {
-		t.Errorf("status %+v", frozen.Status)
+		t.Errorf("%d replicas, phase %s, want 2 and %s", frozen.Status.Replicas, frozen.Status.Phase, v1alpha1.DeploymentPaused)
 	}
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Paused = false })
 	w.await("rpc", func(s *v1alpha1.SeiNodeDeployment) bool { return s.Status.Replicas == 3 && s.Status.Rollout != nil })

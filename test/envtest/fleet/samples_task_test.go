@@ -25,7 +25,7 @@ var taskPromises = map[string]samplePromise{
 	}},
 	"seinodetask-await-height.yaml": {make: withRPC, kept: func(w fleets) {
 		if got := w.taskIsComplete("await-height").Outputs.AwaitCondition.ObservedValue; got != "155000000" {
-			w.T.Errorf("height %s", got)
+			w.T.Errorf("height %s, want %q", got, "155000000")
 		}
 		w.Eventually("seid to be ended, and to start again", func() bool {
 			return len(w.Sidecars.Starts(w.Key("rpc"))) == 2 && w.Sidecars.Process(w.Key("rpc")).LastExit.Reason == api.ExitStopped
@@ -33,7 +33,7 @@ var taskPromises = map[string]samplePromise{
 	}},
 	"seinodetask-await-nodes-at-height.yaml": {make: withRPC, kept: func(w fleets) {
 		if got := w.taskIsComplete("await-nodes-at-height").Outputs.AwaitNodesAtHeight.CurrentHeight; got != 160000000 {
-			w.T.Errorf("height %d", got)
+			w.T.Errorf("height %d, want 160000000", got)
 		}
 	}},
 	"seinodetask-await-selected-at-height.yaml": {make: withFleet, kept: completeOn("await-selected-at-height", "rpc", api.AwaitCondition)},
@@ -52,7 +52,7 @@ var taskPromises = map[string]samplePromise{
 	},
 	"seinodetask-param-change.yaml": {make: withValidator("testnet-1", api.GovParamChange), kept: func(w fleets) {
 		if got := w.taskIsComplete("param-change").Outputs.GovParamChange; got.TxHash != "HASH" || got.ProposalID != 42 {
-			w.T.Errorf("%+v", got)
+			w.T.Errorf("%+v, want TxHash %q and ProposalID 42", got, "HASH")
 		}
 	}},
 	"seinodetask-restart-fleet.yaml": {make: withFleet, kept: completeOn("restart-fleet", "rpc", api.RestartSeid)},
@@ -64,7 +64,7 @@ var taskPromises = map[string]samplePromise{
 	}},
 	"seinodetask-software-upgrade.yaml": {make: withValidator("pacific-1", api.GovSoftwareUpgrade), kept: func(w fleets) {
 		if got := w.taskIsComplete("software-upgrade").Outputs.GovSoftwareUpgrade; got.TxHash != "HASH" || got.ProposalID != 42 {
-			w.T.Errorf("%+v", got)
+			w.T.Errorf("%+v, want TxHash %q and ProposalID 42", got, "HASH")
 		}
 	}},
 	"seinodetask-state-sync.yaml": {make: withRPC, kept: func(w fleets) {
@@ -82,7 +82,7 @@ var taskPromises = map[string]samplePromise{
 	}},
 	"seinodetask-vote.yaml": {make: withValidator("pacific-1", api.GovVote), kept: func(w fleets) {
 		if got := w.taskIsComplete("vote").Outputs.GovVote; got.TxHash != "HASH" {
-			w.T.Errorf("%+v", got)
+			w.T.Errorf("%+v, want TxHash %q", got, "HASH")
 		}
 	}},
 	"seinodetask-vote-fleet.yaml": {
@@ -152,7 +152,7 @@ func completeOn(name, fleet string, taskType api.TaskType) func(fleets) {
 	return func(w fleets) {
 		w.T.Helper()
 		if n := w.taskIsComplete(name).Nodes; n == nil || n.Total != 3 || n.Complete != 3 {
-			w.T.Errorf("%+v", n)
+			w.T.Errorf("%+v, want not nil, Total 3 and Complete 3", n)
 		}
 		for i := range 3 {
 			node := fmt.Sprintf("%s-%d", fleet, i)

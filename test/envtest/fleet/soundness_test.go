@@ -64,9 +64,9 @@ func TestF1_RefusedConfiguration_StopsAtTheFirstNode(t *testing.T) {
 	w.edit("rpc", overrides(map[string]string{"mempool.size": "1"}))
 	failed := w.await("rpc", rolloutFailed("rpc-0", "the mempool does not fit"))
 	w.AwaitEvent("", events.RolloutFailed)
-	if failed.Status.ReadyReplicas != 3 || failed.Status.UpdatedReplicas != 0 || failed.Status.Phase != v1alpha1.DeploymentUpgrading ||
-		!is(failed, v1alpha1.ConditionRolloutInProgress, metav1.ConditionTrue, "") {
-		t.Errorf("status %+v", failed.Status)
+	wantCondition(t, failed, v1alpha1.ConditionRolloutInProgress, metav1.ConditionTrue, "")
+	if got := failed.Status; got.ReadyReplicas != 3 || got.UpdatedReplicas != 0 || got.Phase != v1alpha1.DeploymentUpgrading {
+		t.Errorf("%d ready and %d updated nodes, phase %s, want 3, 0 and %s", got.ReadyReplicas, got.UpdatedReplicas, got.Phase, v1alpha1.DeploymentUpgrading)
 	}
 	w.RestartOperator()
 	w.forceWrite("rpc")
@@ -81,13 +81,11 @@ func TestF1_RefusedConfiguration_StopsAtTheFirstNode(t *testing.T) {
 	w.await("rpc", rolloutFailed("rpc-0", "the mempool does not fit"))
 	w.edit("rpc", overrides(map[string]string{"mempool.size": "2"}))
 	got := w.await("rpc", settled)
-	if !is(got, v1alpha1.ConditionRolloutInProgress, metav1.ConditionFalse, v1alpha1.ReasonRolloutComplete) ||
-		!is(got, v1alpha1.ConditionRolloutFailed, metav1.ConditionFalse, v1alpha1.ReasonNoRollout) {
-		t.Errorf("conditions %+v", got.Status.Conditions)
-	}
+	wantCondition(t, got, v1alpha1.ConditionRolloutInProgress, metav1.ConditionFalse, v1alpha1.ReasonRolloutComplete)
+	wantCondition(t, got, v1alpha1.ConditionRolloutFailed, metav1.ConditionFalse, v1alpha1.ReasonNoRollout)
 	for i := range 3 {
 		if n := w.Node(child("rpc", i)); n.Spec.Overrides["mempool.size"] != "2" {
-			t.Errorf("%s has %v", n.Name, n.Spec.Overrides)
+			t.Errorf("%s has overrides %v, want mempool.size 2", n.Name, n.Spec.Overrides)
 		}
 	}
 }
@@ -169,13 +167,13 @@ func TestF3_ImageThatCrashesLater_HurtsOneNode(t *testing.T) {
 		return s.Status.Rollout != nil && strings.Contains(s.Status.Rollout.WaitingOn, "rpc-0: it has been Ready for less than minReadySeconds")
 	})
 	if soaking.Status.Rollout.Updated != 0 || soaking.Status.Rollout.ProgressedAt != nil {
-		t.Errorf("rollout %+v", soaking.Status.Rollout)
+		t.Errorf("rollout %+v, want one without an updated node and without progress", soaking.Status.Rollout)
 	}
 	w.Pods.Rule(podsim.Match{Namespace: w.NS, Image: "seid:b", Container: "seid"}, podsim.Behaviour{Exit: new(int32(1))})
 	w.await("rpc", rolloutFailed("rpc-0", v1alpha1.ReasonPodCrashLooping))
 	for _, name := range []string{"rpc-1", "rpc-2"} {
 		if n := w.Node(name); n.Spec.Image != "seid:a" {
-			t.Errorf("%s has %s", name, n.Spec.Image)
+			t.Errorf("%s has image %s, want seid:a", name, n.Spec.Image)
 		}
 	}
 	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) {
@@ -212,7 +210,8 @@ func TestF3_NodeThatRunsBetweenTwoCrashes_HaltsTheRollout(t *testing.T) {
 	})
 	halted := w.fleet("rpc")
 	if !rolloutFailed("rpc-0", v1alpha1.ReasonPodCrashLooping)(halted) {
-		t.Errorf("conditions %+v", halted.Status.Conditions)
+		t.Errorf("condition %s is %+v, want rpc-0 to have failed with %s", v1alpha1.ConditionRolloutFailed,
+			conditions.Get(halted.Status.Conditions, v1alpha1.ConditionRolloutFailed), v1alpha1.ReasonPodCrashLooping)
 	}
 	for _, name := range []string{"rpc-2", "rpc-3"} {
 		if n := w.Node(name); n.Spec.Image != "seid:a" {
@@ -241,13 +240,11 @@ func TestF4_VolumesThatCannotGrow_HoldUpNoRollout(t *testing.T) {
 			strings.Contains(message(s, v1alpha1.ConditionResizePending), "rpc-1: ")
 	})
 	if text := message(pending, v1alpha1.ConditionResizePending); !strings.Contains(text, "rpc-0: spec.dataVolume.size: the volume cannot grow") {
-		t.Errorf("message %q", text)
+		t.Errorf("message %q, want that the volume of rpc-0 cannot grow", text)
 	}
 	w.edit("rpc", image("seid:b"))
 	got := w.await("rpc", runs("seid:b"))
-	if !is(got, v1alpha1.ConditionResizePending, metav1.ConditionTrue, "") {
-		t.Errorf("conditions %+v", got.Status.Conditions)
-	}
+	wantCondition(t, got, v1alpha1.ConditionResizePending, metav1.ConditionTrue, "")
 }
 
 // F5: peers that go and come, and an operator with another default, restart no node of a fleet;

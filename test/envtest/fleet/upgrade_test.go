@@ -137,8 +137,9 @@ func TestUpgrade_ChainHalts_AllNodesMoveTogether(t *testing.T) {
 	before := w.Node("rpc-0").Generation
 	c.halt(three...)
 	moved := w.await("rpc", numbers(0, 3, 0))
-	if !is(moved, v1alpha1.ConditionRolloutInProgress, metav1.ConditionTrue, v1alpha1.ReasonChainUpgrade) || moved.Status.Phase != v1alpha1.DeploymentUpgrading {
-		t.Errorf("status %+v", moved.Status)
+	wantCondition(t, moved, v1alpha1.ConditionRolloutInProgress, metav1.ConditionTrue, v1alpha1.ReasonChainUpgrade)
+	if moved.Status.Phase != v1alpha1.DeploymentUpgrading {
+		t.Errorf("phase %s, want %s", moved.Status.Phase, v1alpha1.DeploymentUpgrading)
 	}
 	c.produce(three...)
 	w.await("rpc", runs("seid:b"))

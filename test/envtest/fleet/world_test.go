@@ -91,6 +91,14 @@ func is(s *v1alpha1.SeiNodeDeployment, conditionType string, status metav1.Condi
 	return conditions.Is(s.Status.Conditions, conditionType, status, reason)
 }
 
+// wantCondition fails the test unless a condition has a status and a reason; any reason will do for "".
+func wantCondition(t *testing.T, s *v1alpha1.SeiNodeDeployment, conditionType string, status metav1.ConditionStatus, reason string) {
+	t.Helper()
+	if !is(s, conditionType, status, reason) {
+		t.Errorf("condition %s is %+v, want %s %q", conditionType, conditions.Get(s.Status.Conditions, conditionType), status, reason)
+	}
+}
+
 func message(s *v1alpha1.SeiNodeDeployment, conditionType string) string {
 	if c := conditions.Get(s.Status.Conditions, conditionType); c != nil {
 		return c.Message

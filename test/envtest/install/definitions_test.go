@@ -44,7 +44,7 @@ func TestManager_ComparesTheCRDs(t *testing.T) {
 		t.Errorf("with the CRDs of this version:\n%s", got)
 	}
 	if forbidden := op.recorder.All().Answered(http.StatusForbidden); len(forbidden) > 0 {
-		t.Errorf("forbidden: %v", forbidden)
+		t.Errorf("forbidden: %v, want none", forbidden)
 	}
 	if err := op.stop(); err != nil {
 		t.Fatal(err)

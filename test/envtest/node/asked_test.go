@@ -28,7 +28,7 @@ func TestB3_Initializing_OnlyTheDocumentAndThePlansTasksAreAsked(t *testing.T) {
 	held()
 	w.Eventually("the genesis task", func() bool { return count(w.Sidecars.Submissions(w.Key("n")), api.ConfigureGenesis) == 1 })
 	if n := w.node("n"); n.Status.Phase != v1alpha1.NodeInitializing {
-		t.Fatalf("phase %s", n.Status.Phase)
+		t.Fatalf("phase %s, want %v", n.Status.Phase, v1alpha1.NodeInitializing)
 	}
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{"look": "again"} })
 	looks := len(w.Sidecars.Requests(w.Key("n")))

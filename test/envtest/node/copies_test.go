@@ -78,9 +78,7 @@ func TestV4_CopiedVolumeOnAFullNode_IsNamedBeforeTheGateOpens(t *testing.T) {
 	}
 	w.Sidecars.Rekey(copied.UID)
 	n = w.await("rpc", settled)
-	if !is(n, v1alpha1.ConditionSigningKeyReady, metav1.ConditionFalse, v1alpha1.ReasonNotApplicable) {
-		t.Errorf("conditions %+v", n.Status.Conditions)
-	}
+	wantCondition(t, n, v1alpha1.ConditionSigningKeyReady, metav1.ConditionFalse, v1alpha1.ReasonNotApplicable)
 }
 
 // V4: a full node that was up is not taken down for a key that it does not use.

@@ -76,7 +76,7 @@ func TestPeers_ThatDoNotResolve_AreToldOfOnce(t *testing.T) {
 	}
 	settledNode := w.bringUp(n)
 	if len(settledNode.Status.ResolvedPeers) != 1 {
-		t.Errorf("peers %v", settledNode.Status.ResolvedPeers)
+		t.Errorf("peers %v, want 1 ResolvedPeers", settledNode.Status.ResolvedPeers)
 	}
 	w.awaitEvent(events.PeerResolutionFailed)
 	w.forceReconciles("n", 5)

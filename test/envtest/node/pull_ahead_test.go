@@ -133,7 +133,7 @@ func TestPullAhead_ImageCannotBePulled_IsToldAhead(t *testing.T) {
 	})
 	w.awaitEvent(events.ImagePullFailed)
 	if n := w.node("rpc"); !settled(n) || n.Status.PulledAhead != nil {
-		t.Errorf("status %+v", n.Status)
+		t.Errorf("settled %t, pulled ahead %+v, want true and nothing; status %+v", settled(n), n.Status.PulledAhead, n.Status)
 	}
 	missing()
 	w.await("rpc", func(n *v1alpha1.SeiNode) bool {

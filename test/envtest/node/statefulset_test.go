@@ -285,9 +285,7 @@ func TestOperatorUpgrade_ShowsAPendingRestartAndRollsNothing(t *testing.T) {
 	}
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{v1alpha1.AnnotationRestart: "now"} })
 	n := w.await("n", func(n *v1alpha1.SeiNode) bool { return settled(n) && n.Status.CurrentSidecarImage == "sidecar:2" })
-	if !is(n, v1alpha1.ConditionNodeUpdateInProgress, metav1.ConditionFalse, v1alpha1.ReasonUpdateComplete) {
-		t.Errorf("conditions %+v", n.Status.Conditions)
-	}
+	wantCondition(t, n, v1alpha1.ConditionNodeUpdateInProgress, metav1.ConditionFalse, v1alpha1.ReasonUpdateComplete)
 }
 
 // Replicas are put back without the new template of an upgraded operator.

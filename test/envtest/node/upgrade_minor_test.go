@@ -16,7 +16,8 @@ func TestUpgrade_Minor_LoneNodeTakesItAtOnce(t *testing.T) {
 	early := func(n *v1alpha1.SeiNode) bool { return settled(n) && inState(v1alpha1.UpgradeMovedEarly)(n) }
 	n := w.lookUntil("n", "the node to move", early)
 	if n.Status.Upgrade.Scheduled.Type != v1alpha1.UpgradeMinor || n.Status.CurrentImage != "seid:v7" {
-		t.Errorf("status %+v", n.Status.Upgrade)
+		t.Errorf("upgrade %+v of type %s with image %s, want %s and seid:v7",
+			n.Status.Upgrade.Scheduled, n.Status.Upgrade.Scheduled.Type, n.Status.CurrentImage, v1alpha1.UpgradeMinor)
 	}
 	w.reach("n")
 	w.lookUntil("n", "the upgrade to be applied", upgradedTo("v7"))

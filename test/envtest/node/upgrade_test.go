@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/events"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -95,14 +94,6 @@ func (w nodes) requireImages(name string, want ...string) {
 	w.sound()
 }
 
-func message(n *v1alpha1.SeiNode, conditionType string) string {
-	c := conditions.Get(n.Status.Conditions, conditionType)
-	if c == nil {
-		return ""
-	}
-	return c.Message
-}
-
 func TestUpgrade_Major_MovesAtTheHaltAndNotBefore(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(w.upgradable("n"))
@@ -110,10 +101,8 @@ func TestUpgrade_Major_MovesAtTheHaltAndNotBefore(t *testing.T) {
 	w.Get("n-0", pod)
 	w.Sidecars.Plan(w.Key("n"), majorPlan("v7"))
 	n := w.lookUntil("n", "the plan to be seen", inState(v1alpha1.UpgradeScheduled))
-	if got := message(n, v1alpha1.ConditionUpgradeScheduled); !is(n, v1alpha1.ConditionUpgradeScheduled, metav1.ConditionTrue, v1alpha1.ReasonImageKnown) ||
-		!strings.Contains(got, "major upgrade v7 is scheduled for height 100, with image seid:v7") {
-		t.Errorf("UpgradeScheduled: %s", got)
-	}
+	wantCondition(t, n, v1alpha1.ConditionUpgradeScheduled, metav1.ConditionTrue, v1alpha1.ReasonImageKnown)
+	wantMessage(t, n, v1alpha1.ConditionUpgradeScheduled, "major upgrade v7 is scheduled for height 100, with image seid:v7")
 	w.AwaitEvent("n", events.UpgradeScheduled)
 	w.awaitPulled("n")
 	mark := w.Recorder.Mark()
@@ -130,12 +119,11 @@ func TestUpgrade_Major_MovesAtTheHaltAndNotBefore(t *testing.T) {
 	w.AwaitEvent("n", events.UpgradeHalted)
 	w.AwaitEvent("n", events.UpgradeApplied)
 	if n.Status.LastPlan.Reason != domain.ReasonChainUpgrade || n.Status.CurrentImage != "seid:v7" || n.Spec.Image != "seid:a" {
-		t.Errorf("last plan %+v, image %s", n.Status.LastPlan, n.Status.CurrentImage)
+		t.Errorf("last plan %+v, image %s in the pod and %s in the spec, want reason %s, seid:v7 and seid:a",
+			n.Status.LastPlan, n.Status.CurrentImage, n.Spec.Image, domain.ReasonChainUpgrade)
 	}
 	for _, c := range []string{v1alpha1.ConditionUpgradeScheduled, v1alpha1.ConditionUpgradeImageMissing} {
-		if !is(n, c, metav1.ConditionFalse, v1alpha1.ReasonNothingScheduled) {
-			t.Errorf("%s: %+v", c, conditions.Get(n.Status.Conditions, c))
-		}
+		wantCondition(t, n, c, metav1.ConditionFalse, v1alpha1.ReasonNothingScheduled)
 	}
 	w.requireImages("n", "seid:a", "seid:v7")
 	w.forceReconciles("n", 1)
@@ -154,7 +142,7 @@ func TestUpgrade_Major_StatusWritesAreFew(t *testing.T) {
 	w.reach("n")
 	w.await("n", upgradedTo("v7"))
 	if writes := w.Recorder.Since(mark).Writes().In(w.NS).Of("seinodes/status"); len(writes) > 9 {
-		t.Errorf("%d status writes from the halt to the end", len(writes))
+		t.Errorf("%d status writes from the halt to the end, want 9 at most", len(writes))
 	}
 }
 
@@ -168,16 +156,15 @@ func TestUpgrade_WithoutAnEntry_IsToldAheadAndGoesOnWhenItIsAdded(t *testing.T) 
 		return is(n, v1alpha1.ConditionUpgradeImageMissing, metav1.ConditionTrue, v1alpha1.ReasonNoEntry)
 	}
 	n := w.lookUntil("n", "the plan to be seen", missing)
-	if !is(n, v1alpha1.ConditionUpgradeScheduled, metav1.ConditionTrue, v1alpha1.ReasonNoEntry) || !is(n, v1alpha1.ConditionStalled, metav1.ConditionFalse, "") {
-		t.Errorf("conditions %+v", n.Status.Conditions)
-	}
+	wantCondition(t, n, v1alpha1.ConditionUpgradeScheduled, metav1.ConditionTrue, v1alpha1.ReasonNoEntry)
+	wantCondition(t, n, v1alpha1.ConditionStalled, metav1.ConditionFalse, "")
 	w.AwaitEvent("n", events.UpgradeImageMissing)
 	w.reach("n")
 	n = w.await("n", inState(v1alpha1.UpgradeHalted))
-	if !missing(n) || !is(n, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonNoEntry) ||
-		!is(n, v1alpha1.ConditionInSync, metav1.ConditionFalse, v1alpha1.ReasonUpgradeNeeded) || !strings.Contains(message(n, v1alpha1.ConditionReady), "v7") {
-		t.Errorf("conditions %+v", n.Status.Conditions)
-	}
+	wantCondition(t, n, v1alpha1.ConditionUpgradeImageMissing, metav1.ConditionTrue, v1alpha1.ReasonNoEntry)
+	wantCondition(t, n, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonNoEntry)
+	wantCondition(t, n, v1alpha1.ConditionInSync, metav1.ConditionFalse, v1alpha1.ReasonUpgradeNeeded)
+	wantMessage(t, n, v1alpha1.ConditionReady, "v7")
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Upgrades = []v1alpha1.ChainUpgrade{{Name: "v7", Image: "seid:v7"}} })
 	w.await("n", upgradedTo("v7"))
 	w.requireImages("n", "seid:a", "seid:v7")
@@ -211,9 +198,9 @@ func TestUpgrade_WrongImage_FailsAndRecovers(t *testing.T) {
 	w.lookUntil("n", "the plan to be seen", inState(v1alpha1.UpgradeScheduled))
 	w.reach("n")
 	n = w.lookUntil("n", "the failure", inState(v1alpha1.UpgradeFailed))
-	if got := message(n, v1alpha1.ConditionUpgradeFailed); !is(n, v1alpha1.ConditionUpgradeFailed, metav1.ConditionTrue, v1alpha1.ReasonHandlerMissing) ||
-		!strings.Contains(got, `UPGRADE "v7" NEEDED at height: 100`) || !strings.Contains(got, "entry v7 of spec.upgrades") {
-		t.Errorf("UpgradeFailed: %s", got)
+	wantCondition(t, n, v1alpha1.ConditionUpgradeFailed, metav1.ConditionTrue, v1alpha1.ReasonHandlerMissing)
+	for _, words := range []string{`UPGRADE "v7" NEEDED at height: 100`, "entry v7 of spec.upgrades"} {
+		wantMessage(t, n, v1alpha1.ConditionUpgradeFailed, words)
 	}
 	w.await("n", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonHandlerMissing)
@@ -221,15 +208,11 @@ func TestUpgrade_WrongImage_FailsAndRecovers(t *testing.T) {
 	w.AwaitEvent("n", events.UpgradeFailed)
 	w.losePod("n") // a new pod fails the same way, and says nothing new
 	n = w.lookUntil("n", "the failure again", func(n *v1alpha1.SeiNode) bool { return inState(v1alpha1.UpgradeFailed)(n) && n.Status.Plan == nil })
-	if !is(n, v1alpha1.ConditionUpgradeFailed, metav1.ConditionTrue, v1alpha1.ReasonHandlerMissing) {
-		t.Errorf("conditions %+v", n.Status.Conditions)
-	}
+	wantCondition(t, n, v1alpha1.ConditionUpgradeFailed, metav1.ConditionTrue, v1alpha1.ReasonHandlerMissing)
 	w.requireImages("n", "seid:a", "seid:wrong")
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Upgrades[0].Image = "seid:v7" })
 	n = w.await("n", upgradedTo("v7"))
-	if !is(n, v1alpha1.ConditionUpgradeFailed, metav1.ConditionFalse, v1alpha1.ReasonNoFailure) {
-		t.Errorf("conditions %+v", n.Status.Conditions)
-	}
+	wantCondition(t, n, v1alpha1.ConditionUpgradeFailed, metav1.ConditionFalse, v1alpha1.ReasonNoFailure)
 	w.requireImages("n", "seid:a", "seid:wrong", "seid:v7")
 }
 
@@ -243,8 +226,8 @@ func TestUpgrade_ImageThatIsTooNew_IsNamed(t *testing.T) {
 	n := w.lookUntil("n", "the failure", func(n *v1alpha1.SeiNode) bool {
 		return is(n, v1alpha1.ConditionUpgradeFailed, metav1.ConditionTrue, v1alpha1.ReasonTooEarly)
 	})
-	if got := message(n, v1alpha1.ConditionUpgradeFailed); !strings.Contains(got, "spec.image") || !strings.Contains(got, "BINARY UPDATED BEFORE TRIGGER") {
-		t.Errorf("UpgradeFailed: %s", got)
+	for _, words := range []string{"spec.image", "BINARY UPDATED BEFORE TRIGGER"} {
+		wantMessage(t, n, v1alpha1.ConditionUpgradeFailed, words)
 	}
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:a" })
 	w.lookUntil("n", "the node to be well", func(n *v1alpha1.SeiNode) bool {
@@ -260,8 +243,9 @@ func TestUpgrade_Cancelled_ConditionsClear(t *testing.T) {
 	w.lookUntil("n", "the plan to be seen", inState(v1alpha1.UpgradeScheduled))
 	w.Sidecars.Plan(w.Key("n"), nil)
 	n := w.lookUntil("n", "the plan to be gone", inState(v1alpha1.UpgradeUpToDate))
-	if !is(n, v1alpha1.ConditionUpgradeScheduled, metav1.ConditionFalse, v1alpha1.ReasonNothingScheduled) || n.Status.Upgrade.Scheduled != nil {
-		t.Errorf("conditions %+v", n.Status.Conditions)
+	wantCondition(t, n, v1alpha1.ConditionUpgradeScheduled, metav1.ConditionFalse, v1alpha1.ReasonNothingScheduled)
+	if n.Status.Upgrade.Scheduled != nil {
+		t.Errorf("upgrade %+v is scheduled, want none", n.Status.Upgrade.Scheduled)
 	}
 	w.AwaitEvent("n", events.UpgradeCancelled)
 	w.requireImages("n", "seid:a")
@@ -337,7 +321,7 @@ func TestUpgrade_EntryInForce_IsEditedAndNotRemoved(t *testing.T) {
 	without := n.DeepCopy()
 	without.Spec.Upgrades = without.Spec.Upgrades[1:]
 	if err := w.Client.Patch(t.Context(), without, client.MergeFrom(n)); err == nil || !strings.Contains(err.Error(), "the state on the volume needs its image") {
-		t.Errorf("the entry was removed: %v", err)
+		t.Errorf("removing the entry: %v, want an error that the state on the volume needs its image", err)
 	}
 	w.Sidecars.SetHandlers("seid:v7.1", "v6", "v7")
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Upgrades[0].Image = "seid:v7.1" })

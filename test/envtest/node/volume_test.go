@@ -51,9 +51,7 @@ func TestImport_WaitsForTheClaimAndKeepsItForEver(t *testing.T) {
 	w.awaitImport("n", v1alpha1.ReasonPVCNotReady, "is not bound yet")
 	release()
 	n := w.await("n", settled)
-	if !is(n, v1alpha1.ConditionImportPVCReady, metav1.ConditionTrue, v1alpha1.ReasonPVCValidated) {
-		t.Errorf("conditions %+v", n.Status.Conditions)
-	}
+	wantCondition(t, n, v1alpha1.ConditionImportPVCReady, metav1.ConditionTrue, v1alpha1.ReasonPVCValidated)
 	w.Delete(n)
 	envtest.WaitGone[v1alpha1.SeiNode](t, w.Env, w.NS, "n")
 	kept := &corev1.PersistentVolumeClaim{}

@@ -92,6 +92,14 @@ func is(n *v1alpha1.SeiNode, conditionType string, status metav1.ConditionStatus
 	return conditions.Is(n.Status.Conditions, conditionType, status, reason)
 }
 
+// wantCondition fails the test unless a condition has a status and a reason; any reason will do for "".
+func wantCondition(t *testing.T, n *v1alpha1.SeiNode, conditionType string, status metav1.ConditionStatus, reason string) {
+	t.Helper()
+	if !is(n, conditionType, status, reason) {
+		t.Errorf("condition %s is %+v, want %s %q", conditionType, conditions.Get(n.Status.Conditions, conditionType), status, reason)
+	}
+}
+
 // bringUp creates a node and waits until it is settled.
 func (w nodes) bringUp(node *v1alpha1.SeiNode) *v1alpha1.SeiNode {
 	w.T.Helper()

@@ -121,7 +121,7 @@ func TestFleetTask_FleetGrowsAndShrinks_TheNodesStay(t *testing.T) {
 	world.Edit(w.World, "rpc", &v1alpha1.SeiNodeDeployment{}, func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Replicas = 2 })
 	task := w.await("a", counted(counts{total: 3, running: 2, failed: 1}))
 	if !slices.Equal(task.Status.Nodes.FailedNames, []string{"rpc-2"}) {
-		t.Errorf("%+v", task.Status.Nodes)
+		t.Errorf("%+v, want rpc-2 alone to have failed", task.Status.Nodes)
 	}
 	w.await(w.childOf("a", "rpc-2"), failed(v1alpha1.ReasonTargetDeleted))
 }
@@ -223,11 +223,11 @@ func TestSelector_WaitsForTheNodesItSelects(t *testing.T) {
 	}
 	done := w.await("heights", complete)
 	if got := done.Status.Nodes.Members; len(got) != 1 || got[0].Name != "b" {
-		t.Errorf("members %+v", got)
+		t.Errorf("members %+v, want 1 of them and Name %q", got, "b")
 	}
 	w.Create(heightOf("both", map[string]string{"group": "green"}))
 	w.await("both", counted(counts{total: 2, complete: 2}))
 	if outputs := w.task(w.childOf("both", "c")).Status.Outputs; outputs == nil || outputs.AwaitNodesAtHeight.CurrentHeight != 9 {
-		t.Errorf("outputs %+v", outputs)
+		t.Errorf("outputs %+v, want not nil and CurrentHeight 9", outputs)
 	}
 }

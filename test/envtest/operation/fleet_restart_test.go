@@ -86,7 +86,7 @@ func TestFleetRestart_FirstFailure_StopsTheRest(t *testing.T) {
 	task := w.await("r", failed(v1alpha1.ReasonTaskNodeFailed))
 	requireWords(t, task, v1alpha1.ConditionFailed, "failed on 1 of 3 nodes, not started on 1; first on rpc-1: restart-seid: seid is not there")
 	if countsOf(task) != (counts{total: 3, pending: 1, complete: 1, failed: 1}) || !slices.Equal(task.Status.Nodes.FailedNames, []string{"rpc-1"}) {
-		t.Errorf("%+v", task.Status.Nodes)
+		t.Errorf("%+v, want of 3 one pending, one complete, and rpc-1 failed", task.Status.Nodes)
 	}
 	if ids, _ := w.submitted("rpc-2", api.RestartSeid); ids != 0 || len(w.children("r")) != 2 {
 		t.Errorf("rpc-2 was restarted %d times, %d children", ids, len(w.children("r")))
@@ -111,7 +111,7 @@ func TestFleetRestart_Failure_WithdrawsWhatHasNotBegun(t *testing.T) {
 	}
 	task := w.await("r", failed(v1alpha1.ReasonTaskNodeFailed))
 	if countsOf(task) != (counts{total: 3, pending: 2, failed: 1}) {
-		t.Errorf("%+v", task.Status.Nodes)
+		t.Errorf("%+v, want of 3 two pending and one failed", task.Status.Nodes)
 	}
 	envtest.WaitGone[v1alpha1.SeiNodeTask](t, w.Env, w.NS, w.childOf("r", "rpc-1"))
 	if ids, _ := w.submitted("rpc-1", api.RestartSeid); ids != 0 {
@@ -224,7 +224,7 @@ func TestFleetRestart_OperatorsComeAndGo_EachNodeOnce(t *testing.T) {
 	}
 	for i := range list.Items {
 		if domain.ForSeveral(&list.Items[i].Spec) != (list.Items[i].Name == "r") {
-			t.Errorf("%s: %+v", list.Items[i].Name, list.Items[i].Spec.Target)
+			t.Errorf("%s: %+v, want ForSeveral %v", list.Items[i].Name, list.Items[i].Spec.Target, (list.Items[i].Name == "r"))
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestFleetRef_EveryKind_IsDoneOnEachNodeOnce(t *testing.T) {
 		done := w.await(c.task.Name, complete)
 		requireWords(t, done, v1alpha1.ConditionReady, "complete on all 3 nodes")
 		if got, want := countsOf(done), (counts{total: 3, complete: 3}); got != want || len(done.Status.Nodes.FailedNames) > 0 {
-			t.Errorf("%s: %+v", c.task.Name, done.Status.Nodes)
+			t.Errorf("%s: %+v, want %v and no FailedNames", c.task.Name, done.Status.Nodes, want)
 		}
 		if done.Status.Plan != nil || len(done.Finalizers) != 0 {
 			t.Errorf("%s: plan %+v, finalizers %v", c.task.Name, done.Status.Plan, done.Finalizers)

@@ -67,7 +67,7 @@ func TestKinds_OnTheSidecar_CompleteWithTheirOutputs(t *testing.T) {
 		w.Create(c.task)
 		done := w.await(c.task.Name, func(t *v1alpha1.SeiNodeTask) bool { return t.Status.CompletedAt != nil && len(t.Finalizers) == 0 })
 		if !complete(done) {
-			t.Errorf("%s: %+v", c.task.Name, done.Status)
+			t.Errorf("%s: %+v, want it complete", c.task.Name, done.Status)
 		}
 		if diff := cmp.Diff(c.outputs, done.Status.Outputs); diff != "" {
 			t.Errorf("%s: outputs (-want +got):\n%s", c.task.Name, diff)

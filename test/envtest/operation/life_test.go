@@ -114,7 +114,7 @@ func TestFailure_OfTheSidecar_IsTerminalOnlyIfItSaysSo(t *testing.T) {
 		remove()
 	}
 	if task := w.task("unverifiable"); task.Status.Outputs == nil || task.Status.Outputs.GovVote.TxHash != "HASH" {
-		t.Errorf("outputs %+v", task.Status.Outputs)
+		t.Errorf("outputs %+v, want Outputs not nil and TxHash %q", task.Status.Outputs, "HASH")
 	}
 
 	on := &chain{}
@@ -196,7 +196,7 @@ func TestUpdateNodeImage_EndsWithTheNodesUpdate(t *testing.T) {
 	w.Create(updateImage("u", "n", "seid:b"))
 	done := w.await("u", complete)
 	if got := done.Status.Outputs; got == nil || got.UpdateNodeImage.AppliedImage != "seid:b" {
-		t.Errorf("outputs %+v", got)
+		t.Errorf("outputs %+v, want not nil and AppliedImage %q", got, "seid:b")
 	}
 	node := &v1alpha1.SeiNode{}
 	w.Get("n", node)

@@ -42,7 +42,7 @@ func TestStateSync_StopsResetsAndStartsTheNode_AndItsOwnPlansStayAway(t *testing
 	done := w.await("s", complete)
 	after := w.AwaitNode("n", ready)
 	if out := done.Status.Outputs; out == nil || out.StateSync == nil || out.StateSync.Height != 1000 {
-		t.Errorf("outputs %+v", out)
+		t.Errorf("outputs %+v, want not nil, StateSync not nil and Height 1000", out)
 	}
 	if got := asked(); !slices.Equal(got, stateSyncSteps) {
 		t.Errorf("the sidecar was asked for %v, want %v", got, stateSyncSteps)

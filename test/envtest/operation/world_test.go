@@ -119,6 +119,14 @@ func is(t *v1alpha1.SeiNodeTask, conditionType string, status metav1.ConditionSt
 	return conditions.Is(t.Status.Conditions, conditionType, status, reason)
 }
 
+// wantCondition fails the test unless a condition has a status and a reason; any reason will do for "".
+func wantCondition(t *testing.T, task *v1alpha1.SeiNodeTask, conditionType string, status metav1.ConditionStatus, reason string) {
+	t.Helper()
+	if !is(task, conditionType, status, reason) {
+		t.Errorf("condition %s is %+v, want %s %q", conditionType, conditions.Get(task.Status.Conditions, conditionType), status, reason)
+	}
+}
+
 func says(t *v1alpha1.SeiNodeTask, conditionType, words string) bool {
 	c := conditions.Get(t.Status.Conditions, conditionType)
 	return c != nil && strings.Contains(c.Message, words)
@@ -166,7 +174,7 @@ func (w tasks) submit(name string, taskType api.TaskType) {
 		w.T.Fatal(err)
 	}
 	if result, err := to.Get(w.T.Context(), id, time.Minute); err != nil || result.Status != api.TaskCompleted {
-		w.T.Fatalf("%s: %+v, %v", taskType, result, err)
+		w.T.Fatalf("%s: %+v, %v, want no error and Status %v", taskType, result, err, api.TaskCompleted)
 	}
 }
 

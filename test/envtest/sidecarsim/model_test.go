@@ -117,7 +117,7 @@ func TestConfigApply_SameHashAgain_KeepsTheVerdict(t *testing.T) {
 		t.Errorf("changes %+v, %v", changes, err)
 	}
 	if v := r.Home(r.node).Validation; v == nil || !v.Valid {
-		t.Errorf("validation %+v", v)
+		t.Errorf("validation %+v, want not nil and Valid true", v)
 	}
 	r.apply("full", "h2", `{}`)
 	if v := r.Home(r.node).Validation; v != nil {
@@ -196,7 +196,7 @@ func TestMarkReady_ExpectsWhatIsThere(t *testing.T) {
 			r.open("h1", address)
 			r.wantState(api.SeidRunning, 1)
 			if got := r.Starts(r.node); len(got) != 1 || got[0].Address != address || got[0].ConfigHash != "h1" {
-				t.Errorf("starts %+v", got)
+				t.Errorf("starts %+v, want 1 of them, Address %v and ConfigHash %q", got, address, "h1")
 			}
 		})
 	}

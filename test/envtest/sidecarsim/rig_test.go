@@ -132,7 +132,7 @@ func (r *rig) must(task api.TaskType, params string) api.TaskResult {
 	r.t.Helper()
 	result := r.run(task, params)
 	if result.Status != api.TaskCompleted {
-		r.t.Fatalf("%s %s: %s", task, params, result.Error)
+		r.t.Fatalf("%s %s: %s, want Status %v", task, params, result.Error, api.TaskCompleted)
 	}
 	return result
 }
@@ -211,7 +211,7 @@ func (r *rig) wantState(state api.SeidState, starts int) {
 func (r *rig) wantNoViolations() {
 	r.t.Helper()
 	if got := r.Violations(); len(got) > 0 {
-		r.t.Errorf("violations: %q", got)
+		r.t.Errorf("violations: %q, want none", got)
 	}
 }
 

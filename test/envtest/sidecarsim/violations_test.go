@@ -96,11 +96,11 @@ func TestAmend_ChangesTheDocumentUntilRemoved(t *testing.T) {
 	r := newRig(t).start()
 	remove := r.Amend(r.node, func(doc *api.Node) { doc.Disk = &api.Disk{Size: 7} })
 	if doc := r.document(); doc.Disk == nil || doc.Disk.Size != 7 {
-		t.Errorf("disk %+v", doc.Disk)
+		t.Errorf("disk %+v, want Disk not nil and Size 7", doc.Disk)
 	}
 	remove()
 	if doc := r.document(); doc.Disk != nil {
-		t.Errorf("disk %+v", doc.Disk)
+		t.Errorf("disk %+v, want nil", doc.Disk)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestServer_ScrapesAndAnswers(t *testing.T) {
 		}
 	}
 	if len(got) != 1 || got[0].Last() != 42 || got[0].Labels["to"] != "everything" {
-		t.Errorf("series %+v", got)
+		t.Errorf("series %+v, want 1 of them, Last 42 and Labels %q", got, "everything")
 	}
 	history, err := server.Range(t.Context(), "answer", began, time.Now().Add(time.Second), 100*time.Millisecond)
 	if err != nil || len(history) != 1 || len(history[0].Points) == 0 {

@@ -70,7 +70,7 @@ func TestFinder_PublicParts_AreNoLeak(t *testing.T) {
 		"operator",
 	} {
 		if found := finder.Find("log", []byte(text)); len(found) > 0 {
-			t.Errorf("%q: %+v", text, found)
+			t.Errorf("%q: %+v, want none", text, found)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestFinder_SecretsOfNobody_AreFoundByTheirShape(t *testing.T) {
 		"It is the only way to recover your account if you ever forget your password.",
 	} {
 		if found := (&Finder{}).Find("log", []byte(text)); len(found) != 1 {
-			t.Errorf("%q: %+v", text, found)
+			t.Errorf("%q: %+v, want 1 of them", text, found)
 		}
 	}
 }

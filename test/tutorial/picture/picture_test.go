@@ -18,7 +18,7 @@ func TestFrames_BeginWhereTheScreenIsCleared(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := picture.Frames("nothing was drawn"); got != nil {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want nil", got)
 	}
 }
 
@@ -82,6 +82,6 @@ func TestSVG_PutsEachCellAtItsColumn_InItsColour(t *testing.T) {
 
 func TestSVG_ControlSequenceThatIsNotKnown_IsAnError(t *testing.T) {
 	if _, err := picture.SVG("", picture.Screen{Printed: "\x1b[35mpink"}); err == nil || !strings.Contains(err.Error(), `"\x1b[35m"`) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error with %q", err, `"\x1b[35m"`)
 	}
 }

@@ -172,7 +172,7 @@ func TestExport_NeverCarriesAPrivateKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(data, &key); err != nil || key.PrivKey.Value == "" {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: %v, want no error and Value not empty", name, err)
 		}
 		if bytes.Contains(raw, []byte(key.PrivKey.Value)) {
 			t.Errorf("the export holds the private key of %s", name)
@@ -320,7 +320,7 @@ func TestBucketCeremony_PublishesOneGenesisAndNoKeys(t *testing.T) {
 	for _, f := range []*fixture{leader, other} {
 		got := handlertest.Must[wire.ConfiguredGenesis](t, f.Harness, api.ConfigureGenesis, `{"expectedGenesisHash":"`+done.GenesisHash+`"}`)
 		if got.GenesisHash != done.GenesisHash {
-			t.Errorf("configured %+v", got)
+			t.Errorf("configured %+v, want GenesisHash %v", got, done.GenesisHash)
 		}
 	}
 	peers := handlertest.Must[wire.Peers](t, leader.Harness, api.SetGenesisPeers, `{}`)
@@ -370,7 +370,7 @@ func TestConfigureGenesis_APublicChain_ComesFromTheBinary(t *testing.T) {
 	f.node.ChainID = "arctic-1"
 	got := handlertest.Must[wire.ConfiguredGenesis](t, f.Harness, api.ConfigureGenesis, `{}`)
 	if got.Source != "embedded" || len(got.GenesisHash) != 64 {
-		t.Errorf("configured %+v", got)
+		t.Errorf("configured %+v, want Source %q and 64 GenesisHash", got, "embedded")
 	}
 	data, err := os.ReadFile(f.home.Genesis())
 	if err != nil || !bytes.Contains(data, []byte(`"arctic-1"`)) {

@@ -106,7 +106,7 @@ func TestKilledRightAfterBroadcasting_TheNextRunAdoptsTheTransaction(t *testing.
 	f.chain.afterBroadcast, f.Context = nil, nil
 	got, err := f.run(t, id, api.GovVote, voteParams)
 	if err != nil || got.InclusionStatus != wire.InclusionCommitted {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("%+v, %v, want no error and InclusionStatus %v", got, err, wire.InclusionCommitted)
 	}
 	again, err := f.run(t, id, api.GovVote, voteParams)
 	if err != nil || again != got {

@@ -67,7 +67,7 @@ func TestFind_SameTaskWithOtherParameters_SeesOnlyItsOwn(t *testing.T) {
 	}
 	for task, want := range map[*engine.Task]int{&first: 10, &second: 20} {
 		if found, err := notes.Find(*task, "height", &got); err != nil || !found || got != want {
-			t.Errorf("%s: %d, %v, %v", task.ParamsDigest, got, found, err)
+			t.Errorf("%s: %d, %v, %v, want no error, true and %v", task.ParamsDigest, got, found, err, want)
 		}
 	}
 }

@@ -81,10 +81,10 @@ func TestKubernetes_TokensThatAreRefused(t *testing.T) {
 			_, err := k.Authenticate(request(t, tc.token))
 			rejection, ok := errors.AsType[*RejectionError](err)
 			if !ok {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got %v, want a rejection", err)
 			}
 			if rejection.Status != tc.status || rejection.Reason != tc.reason || rejection.Message == "" {
-				t.Errorf("%+v", rejection)
+				t.Errorf("%+v, want Status %v, Reason %v and Message not empty", rejection, tc.status, tc.reason)
 			}
 		})
 	}
@@ -115,7 +115,7 @@ func TestKubernetes_OperatorsToken_IsAccepted(t *testing.T) {
 	for _, own := range []key{newRSAKey(t, "a"), newECKey(t, "b")} {
 		k, _ := kubernetesAt(newAPIServer(t, own))
 		if reason := reasonOf(t, k, sign(t, own.alg, own.private, own.id, good())); reason != "" {
-			t.Errorf("%s: %s", own.alg, reason)
+			t.Errorf("%s: %s, want empty", own.alg, reason)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func TestKubernetes_NoKeysYet_NobodyIsLetInUntilTheAPIServerAnswers(t *testing.T
 	token := sign(t, own.alg, own.private, own.id, good())
 	_, err := k.Authenticate(request(t, token))
 	if rejection, ok := errors.AsType[*RejectionError](err); !ok || rejection.Status != http.StatusServiceUnavailable || rejection.Reason != "keys_unavailable" {
-		t.Fatalf("%v", err)
+		t.Fatalf("%v, want a rejection with Status %v and Reason %q", err, http.StatusServiceUnavailable, "keys_unavailable")
 	}
 	server.setDown(false)
 	clock.Step(pauseWithoutKeys)
@@ -234,7 +234,7 @@ func TestCluster_WithoutItsFiles_SaysWhich(t *testing.T) {
 			c := server.cluster(clocktesting.NewFakeClock(startOfTime))
 			damage(c)
 			if _, _, err := c.Lookup(t.Context(), "own"); err == nil || errors.Is(err, ErrUnknownKey) {
-				t.Errorf("got %v", err)
+				t.Errorf("got %v, want an error and not %v", err, ErrUnknownKey)
 			} else {
 				t.Log(err)
 			}
@@ -261,13 +261,13 @@ func TestTrustedHeader_FollowsTheContract(t *testing.T) {
 			caller, err := TrustedHeader{}.Authenticate(r)
 			if tc.reason == "" {
 				if err != nil || caller != tc.values[0] {
-					t.Fatalf("%q %v", caller, err)
+					t.Fatalf("%q %v, want no error and caller %v", caller, err, tc.values[0])
 				}
 				return
 			}
 			rejection, ok := errors.AsType[*RejectionError](err)
 			if !ok || rejection.Reason != tc.reason || rejection.Message != tc.message || rejection.Status != http.StatusUnauthorized {
-				t.Errorf("%+v", err)
+				t.Errorf("%+v, want a rejection with Reason %v, Message %v and Status %v", err, tc.reason, tc.message, http.StatusUnauthorized)
 			}
 		})
 	}
