@@ -106,9 +106,15 @@ test-sidecar: ## Run the sidecar with the real chain binary
 	@hack/test.sh seid sidecar
 
 .PHONY: lint
-lint: lint-root ## Run the linters over all modules, scripts and workflows
-	# Built as hack/build-cluster.sh builds it, or all of Kubernetes would be compiled again.
+lint: lint-root lint-cluster lint-chart ## Run the linters over all modules, scripts and workflows
+
+# Built as hack/build-cluster.sh builds it, or all of Kubernetes would be compiled again.
+.PHONY: lint-cluster
+lint-cluster:
 	cd tools/cluster && CGO_ENABLED=0 GOFLAGS=-trimpath ../../$(GOLANGCI_LINT) run -c ../../.golangci.yml --build-tags node ./...
+
+.PHONY: lint-chart
+lint-chart:
 	cd test/chart && ../../$(GOLANGCI_LINT) run -c ../../.golangci.yml ./...
 
 .PHONY: lint-root
@@ -185,11 +191,12 @@ down: ## Stop it and remove all traces
 stage-generated:
 	@hack/verify-generated.sh
 stage-site: site
+# tools/cluster and test/chart are linted by their own stages, which compile them anyway.
 stage-lint: lint-root
 stage-k8s: k8s
 stage-seid: seid
+# go vet is left to the stage lint, which runs the same checks.
 stage-unit:
-	@go vet ./...
 	@$(GOTESTSUM) -- -race $(UNIT)
 # Licences of what is shipped, and a release of a small project.
 stage-supply:
@@ -207,6 +214,7 @@ stage-fuzz:
 stage-chart:
 	@hack/fetch-modules.sh test/chart
 	@cd test/chart && ../../$(GOTESTSUM) -- -count=1 -timeout 20m ./...
+	@$(MAKE) --no-print-directory lint-chart
 stage-envtest:
 	@ENVTEST_WAIT=3m ENVTEST_USES=$(CURDIR)/.cache/uses $(GOTESTSUM) -- -parallel 4 -timeout 40m ./test/envtest/... ./test/permissions/rare
 	@PERMISSIONS_USES=$(CURDIR)/.cache/uses $(GOTESTSUM) -- -count=1 -run '^TestRoles_EveryRuleIsUsed$$' ./test/permissions
@@ -229,6 +237,7 @@ stage-sidecar:
 # Built as hack/build-cluster.sh builds it, and linted instead of vetted, or all of Kubernetes would be compiled again.
 stage-cluster:
 	@cd tools/cluster && CGO_ENABLED=0 GOFLAGS=-trimpath ../../$(GOTESTSUM) -- -count=1 -tags node -vet=off -timeout 20m ./...
+	@$(MAKE) --no-print-directory lint-cluster
 # Ends with what the envtests and these have used of the operator's rights, or with why that is left out.
 stage-e2e:
 	@rm -f .cache/e2e-report.txt .cache/uses/e2e.json .cache/uses/report.txt
