@@ -176,7 +176,7 @@ run: ## Run the operator on this machine against the cluster of KUBECONFIG; ARGS
 
 .PHONY: install
 install: ## Install the CRDs and roles into the cluster of KUBECONFIG
-	@kubectl kustomize config/install | kubectl apply --server-side -f -
+	@source hack/kubectl.sh && kubectl kustomize config/install | kubectl apply --server-side -f -
 
 .PHONY: deploy
 deploy: ## Install the operator with image IMG, and sidecar image SIDECAR_IMG, into the cluster of KUBECONFIG

@@ -8,6 +8,7 @@ overlay=$root/.cache/deploy
 fail() { echo "deploy: $*" >&2; exit 1; }
 
 [[ ${IMG-} ]] || fail "name the operator's image: make deploy IMG=registry.example.com/sei-operator/manager:v1 SIDECAR_IMG=..."
+source "$root/hack/kubectl.sh"
 
 mkdir -p "$overlay"
 cp "$root/config/manager/config.yaml" "$overlay/config.yaml"

@@ -9,17 +9,16 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 namespace=sei-operator
 fail() { echo "run: $*" >&2; exit 1; }
 
-kubectl=$(command -v kubectl || echo "$("$root/hack/build-cluster.sh" --node --print-path)/kubectl")
-[[ -x $kubectl ]] || fail "kubectl is not on the PATH"
-"$kubectl" -n $namespace get serviceaccount sei-operator >/dev/null || fail "the cluster lacks what the operator needs: make install"
+source "$root/hack/kubectl.sh"
+kubectl -n $namespace get serviceaccount sei-operator >/dev/null || fail "the cluster lacks what the operator needs: make install"
 
 # Two operators would wait for each other's lease; a developer would wait for nothing to happen.
-replicas=$("$kubectl" -n $namespace get deployment sei-operator --ignore-not-found -o 'jsonpath={.spec.replicas}')
+replicas=$(kubectl -n $namespace get deployment sei-operator --ignore-not-found -o 'jsonpath={.spec.replicas}')
 [[ ${replicas:-0} == 0 ]] || fail "an operator runs in the cluster: kubectl -n $namespace scale deployment/sei-operator --replicas=0"
 
 # Names the account for which tokens for sidecars are asked; the operator reads it anew, so it is renewed beside it.
 token=$(mktemp)
-renew() { "$kubectl" -n $namespace create token sei-operator --audience=sei-sidecar --duration=2h >"$token"; }
+renew() { kubectl -n $namespace create token sei-operator --audience=sei-sidecar --duration=2h >"$token"; }
 renew
 trap 'rm -f "$token"; kill "$(jobs -p)" 2>/dev/null || true' EXIT
 while sleep 3600; do renew; done &

@@ -16,9 +16,7 @@ for name in KUBECONFIG IMG SIDECAR_IMG SEID_IMG; do
 done
 ((${#missing[@]} == 0)) || fail "UP_CLUSTER=existing needs ${missing[*]}. KUBECONFIG is the cluster, IMG the operator's image, SIDECAR_IMG the sidecar's, SEID_IMG one with seid in it; the cluster pulls them or has them already"
 
-program=$(command -v kubectl || echo "$("$root/hack/build-cluster.sh" --node --print-path)/kubectl")
-[[ -x $program ]] || fail "kubectl is not on the PATH"
-kubectl() { "$program" "$@"; }
+source "$root/hack/kubectl.sh"
 # shellcheck disable=SC2153 # checked above
 kubeconfig=$KUBECONFIG
 source "$root/hack/network.sh"
