@@ -26,7 +26,7 @@ const (
 
 // SeiNodeStatus is what was observed of a node.
 type SeiNodeStatus struct {
-	// observedGeneration is the generation of the spec this status speaks of.
+	// observedGeneration is the generation of the spec most recently observed by the operator.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// phase is where the node is in its life.

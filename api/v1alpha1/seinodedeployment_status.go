@@ -28,7 +28,7 @@ const (
 
 // SeiNodeDeploymentStatus is what was observed of a fleet.
 type SeiNodeDeploymentStatus struct {
-	// observedGeneration is the generation of the spec this status speaks of.
+	// observedGeneration is the generation of the spec most recently observed by the operator.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// phase sums up how the fleet is.

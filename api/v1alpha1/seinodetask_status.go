@@ -19,7 +19,7 @@ const (
 
 // SeiNodeTaskStatus is what was observed of a task.
 type SeiNodeTaskStatus struct {
-	// observedGeneration is the generation of the spec this status speaks of.
+	// observedGeneration is the generation of the spec most recently observed by the operator.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// phase is where the task is.
@@ -48,7 +48,7 @@ type SeiNodeTaskStatus struct {
 	// nodes sums up a task that is for several nodes.
 	// +optional
 	Nodes *TaskNodes `json:"nodes,omitempty"`
-	// conditions Ready and Failed latch when the task ends, for kubectl wait.
+	// conditions Ready and Failed stay as they are once the task has ended, for kubectl wait.
 	// +listType=atomic
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`

@@ -48,8 +48,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	flags.BoolVar(&m.LeaderElection, "leader-elect", true, "elect a leader among several replicas; only the leader reconciles")
 	flags.DurationVar(&m.ShutdownTimeout, "shutdown-timeout", manager.DefaultShutdownTimeout, "how long to wait for running reconciles after a termination signal")
 	flags.StringVar(&m.SidecarTokenFile, "sidecar-token-file", manager.DefaultTokenFile,
-		"projected service-account token of audience sei-sidecar: names the account that tokens for sidecars are asked for; "+
-			"empty to show none, which sidecars refuse")
+		"projected service-account token of audience sei-sidecar: names the service account whose tokens sidecars are called with; "+
+			"empty to send none, which sidecars reject")
 	flags.BoolVar(&m.AllowSharedAudience, "allow-shared-sidecar-audience", true,
 		"call sidecars of older pods, which all accept the same token; if false, their nodes wait until the pods are replaced")
 	flags.BoolVar(&m.AllowPlaintext, "allow-plaintext-sidecars", true,
@@ -57,7 +57,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	flags.StringSliceVar(&m.SidecarSubjects, "sidecar-subject", nil,
 		"additional token subject that sidecars accept, for example system:serviceaccount:ops:oncall")
 	flags.BoolVar(&m.EC2, "ec2-peers", false,
-		"let peer sources of type ec2Tags ask AWS, for what peers.ec2 of the platform configuration allows")
+		"allow peer sources of type ec2Tags to query AWS, within peers.ec2 of the platform configuration")
 	flags.Float32Var(&s.qps, "kube-api-qps", -1,
 		"limit of requests per second to the API server; below 0 leaves it to the API server's own priority and fairness")
 	flags.IntVar(&s.burst, "kube-api-burst", 100, "burst above --kube-api-qps")

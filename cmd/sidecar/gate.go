@@ -65,7 +65,7 @@ func gateCommand() *cobra.Command {
 	}
 	addPortFlag(cmd, &port)
 	cmd.Flags().StringVar(&home, "home", os.Getenv(envHome), "the node's home directory; what COMMAND has as --home if not given ($"+envHome+")")
-	cmd.Flags().IntSliceVar(&okExit, flagOKExit, nil, "exit codes of COMMAND that count as success too, unless somebody asked it to end")
+	cmd.Flags().IntSliceVar(&okExit, flagOKExit, nil, "exit codes of COMMAND that count as success too, unless it was asked to exit")
 	return cmd
 }
 

@@ -72,7 +72,7 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	objectstore.Register(program.Opener(storageBeside(self)))
 	for _, dir := range []string{"config", "data"} {
 		if err := os.MkdirAll(filepath.Join(s.Home, dir), 0o750); err != nil {
-			return fmt.Errorf("making the home: %w", err)
+			return fmt.Errorf("creating the home directory: %w", err)
 		}
 	}
 	// The address is taken first: a process that cannot serve must not run tasks.

@@ -271,12 +271,12 @@ func portFromEnv(cmd *cobra.Command, port *int, lookup func(string) (string, boo
 	if raw = strings.TrimSpace(raw); raw != "" && !cmd.Flags().Changed("port") {
 		n, err := strconv.Atoi(raw)
 		if err != nil {
-			return fmt.Errorf("%s: %q is no port number", envPort, raw)
+			return fmt.Errorf("%s: %q is not a port number", envPort, raw)
 		}
 		*port = n
 	}
 	if *port < 0 || *port > 65535 {
-		return fmt.Errorf("%s: %d is no port number", envPort, *port)
+		return fmt.Errorf("%s: %d is not a port number", envPort, *port)
 	}
 	return nil
 }

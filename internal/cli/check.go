@@ -12,7 +12,7 @@ import (
 
 const checkLong = `Check whether this cluster is ready for Sei nodes: version of Kubernetes, storage classes, APIs that
 are optional, the operator with its permissions and yours, clocks, and whether the versions of
-operator, CRDs and sidecars fit together. Nothing is changed; access reviews are asked.
+operator, CRDs and sidecars fit together. Nothing is changed; it sends access reviews.
 
 FAILED is what keeps nodes from working, WARNING what keeps a part from working, and UNKNOWN what you
 may not see. The exit code is 1 if something failed.`

@@ -23,7 +23,7 @@ const (
 func checkClocks(ctx context.Context, c *checkup) []checkResult {
 	server, local, err := c.serverTime(ctx)
 	if err != nil {
-		return unseen("the time of the API server is not known: %v", err)
+		return unseen("the time of the API server cannot be read: %v", err)
 	}
 	var results []checkResult
 	// The header has seconds, cut off.

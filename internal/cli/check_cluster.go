@@ -19,7 +19,7 @@ const defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class"
 func checkKubernetes(_ context.Context, c *checkup) []checkResult {
 	info, err := c.Kubernetes.Discovery().ServerVersion()
 	if err != nil {
-		return failed("the API server does not tell its version: %v", err)
+		return failed("the API server version is unknown: %v", err)
 	}
 	v, err := version.ParseGeneric(info.GitVersion)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *checkup) serves(groupVersion, resource string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("asking for %s: %w", groupVersion, err)
+		return false, fmt.Errorf("discovering %s: %w", groupVersion, err)
 	}
 	for _, r := range list.APIResources {
 		if r.Name == resource {

@@ -16,7 +16,7 @@ import (
 
 func checkOperator(_ context.Context, c *checkup) []checkResult {
 	if c.operator == nil {
-		return failed("no Deployment with label %s=%s is to be seen: install the operator, or name its namespace with --operator-namespace",
+		return failed("no Deployment with label %s=%s was found: install the operator, or name its namespace with --operator-namespace",
 			operatorLabel, operatorName)
 	}
 	d := c.operator.deployment
@@ -53,10 +53,10 @@ func checkOperatorPermissions(ctx context.Context, c *checkup) []checkResult {
 		}}
 		answer, err := c.Kubernetes.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 		if apierrors.IsForbidden(err) {
-			return unseen("you may not create subjectaccessreviews, so that what %s may do is not known", c.operator.account())
+			return unseen("you may not create subjectaccessreviews, so it is unknown what %s may do", c.operator.account())
 		}
 		if err != nil {
-			return unseen("asking what %s may do: %v", c.operator.account(), err)
+			return unseen("checking what %s may do: %v", c.operator.account(), err)
 		}
 		asked++
 		if !answer.Status.Allowed {
@@ -172,7 +172,7 @@ func checkOwnPermissions(ctx context.Context, c *checkup) []checkResult {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes}}
 		answer, err := c.Kubernetes.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 		if err != nil {
-			return unseen("asking what you may do: %v", err)
+			return unseen("checking what you may do: %v", err)
 		}
 		if !answer.Status.Allowed {
 			missing = append(missing, rightName(&attributes))

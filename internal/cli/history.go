@@ -15,8 +15,7 @@ import (
 
 const historyLong = `Show what has happened to a node, or to a fleet and its nodes, oldest first.
 
-It is what the cluster still keeps: events of the objects and their pods (an hour, unless the API server
-is told otherwise), the plan that is under way and how the one before ended, the rollout that is under
+It is what the cluster still keeps: events of the objects and their pods (an hour, unless the API server is configured otherwise), the current plan and how the previous one ended, the rollout that is under
 way, and SeiNodeTasks.`
 
 const historyExample = `  kubectl sei history rpc-1
@@ -46,7 +45,7 @@ func (f *Factory) showHistory(ctx context.Context, output *Output, name string) 
 		return output.Document(f.IO.Out, entries)
 	}
 	if len(entries) == 0 {
-		_, err := fmt.Fprintln(f.IO.ErrOut, "Nothing is kept of what has happened.")
+		_, err := fmt.Fprintln(f.IO.ErrOut, "No history is kept.")
 		return err
 	}
 	return printHistory(f, entries, output.Wide())

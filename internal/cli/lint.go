@@ -15,7 +15,7 @@ import (
 )
 
 const lintLong = `Check manifests without a cluster: schema, CEL rules and unknown fields as the API server does, then
-override keys and values, keys that nobody may set because they decide about signing, and addresses,
+override keys and values, keys that cannot be set because they control signing, and addresses,
 amounts and checksums of a genesis as the operator does. Rules about changes of an object need the
 object that is there and are not checked.
 

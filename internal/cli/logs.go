@@ -17,7 +17,7 @@ import (
 const logsLong = `Print the logs of a node's containers and what the operator logged about it, merged by time: seid, the
 sidecar, the init containers, and the operator's lines that name the node.
 
-What of it cannot be read (the operator's log needs rights in its namespace) is named on standard
+Logs that cannot be read (the operator's log needs permissions in its namespace) are named on standard
 error, and the rest is printed.`
 
 // logFlags are those of the command.
@@ -52,7 +52,7 @@ kubectl sei logs rpc-0 --previous`,
 			return runLogs(cmd.Context(), f, cluster, &out, &flags, args[0])
 		},
 	}
-	cmd.Flags().BoolVarP(&flags.follow, "follow", "f", false, "Go on with new lines, also after a restart or a replacement of the pod.")
+	cmd.Flags().BoolVarP(&flags.follow, "follow", "f", false, "Stream new lines, also after a restart or a replacement of the pod.")
 	cmd.Flags().BoolVarP(&flags.previous, "previous", "p", false, "Print the containers as they were before their last restart.")
 	cmd.Flags().DurationVar(&flags.since, "since", 0, "Only lines that are not older than this, such as 5m.")
 	cmd.Flags().Int64Var(&flags.tail, "tail", -1, "Lines of each source to begin with; -1 is all.")

@@ -22,7 +22,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/platform"
 )
 
-const migrateLong = `Say what would become of each object when this operator takes the place of the public operator, whose
+const migrateLong = `Report how each object would be migrated when this operator replaces the public operator, whose
 kinds have the same names: what is kept and adopted, which pods are restarted, which fields are lost,
 and what has to be changed first. Run it while the public operator's CRDs are still installed.
 
@@ -34,7 +34,7 @@ func newMigrate(f *Factory) *cobra.Command {
 	var dryRun, all bool
 	cmd := &cobra.Command{
 		Use:   "migrate --dry-run",
-		Short: "Say what would become of each object of the public operator",
+		Short: "Report how each object of the public operator would be migrated",
 		Long:  migrateLong,
 		Example: `kubectl sei migrate --dry-run -n sei
 kubectl sei migrate --dry-run -A -o json`,

@@ -36,7 +36,7 @@ func newOpList(f *Factory) *cobra.Command {
 	}
 	o.output.AddFlags(cmd, FormatJSON, FormatYAML, FormatWide, FormatName)
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show all namespaces.")
-	cmd.Flags().BoolVar(&o.children, "children", false, "Show the tasks, too, that tasks for several nodes consist of.")
+	cmd.Flags().BoolVar(&o.children, "children", false, "Also show the child tasks of tasks for several nodes.")
 	return cmd
 }
 

@@ -16,9 +16,9 @@ import (
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-const opRunLong = `Make a SeiNodeTask, of one of the kinds below or from a file.
+const opRunLong = `Create a SeiNodeTask, of one of the kinds below or from a file.
 
-A task cannot be changed once it is made; deleting it cancels what it does. With --wait the command
+A task cannot be changed once it is created; deleting it cancels what it does. With --wait the command
 follows it to its end, and fails if the task does.`
 
 const opRunExample = `  # Restart the process of all nodes of a fleet, within its budget
@@ -41,7 +41,7 @@ type opRun struct {
 func newOpRun(f *Factory) *cobra.Command {
 	o := &opRun{edit: edit{Factory: f}}
 	cmd := &cobra.Command{
-		Use: "run (KIND TARGET | -f FILE)", Short: "Make a SeiNodeTask", Long: opRunLong, Example: opRunExample,
+		Use: "run (KIND TARGET | -f FILE)", Short: "Create a SeiNodeTask", Long: opRunLong, Example: opRunExample,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.file == "" {
@@ -66,7 +66,7 @@ func (o *opRun) addRunFlags(cmd *cobra.Command) {
 	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.follow, "wait", false, "Follow the task to its end.")
 	o.wait.addFlags(cmd)
-	cmd.Flags().Lookup("timeout").Usage = "How long to wait, with --wait, before giving up. 0 waits for ever. The task goes on."
+	cmd.Flags().Lookup("timeout").Usage = "How long to wait, with --wait, before giving up. 0 waits forever. The task continues."
 }
 
 func (o *opRun) addTaskFlags(cmd *cobra.Command) {

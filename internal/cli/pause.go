@@ -10,7 +10,7 @@ const pauseLong = `Pause a node or a fleet.
 
 A node that is paused has no pod: its volume and key reservation stay, and its plan stops where it is.
 A node of a fleet is paused by the fleet's settings for it (spec.nodes). A fleet that is paused is
-frozen: nothing is created, changed or rolled out, and its pods go on running; "rollout pause" is the
+frozen: nothing is created, changed or rolled out, and its pods keep running; "rollout pause" is the
 same.`
 
 const pauseExample = `  # Stop the pod of a node
@@ -21,7 +21,7 @@ const pauseExample = `  # Stop the pod of a node
 
 const resumeLong = `Resume a node or a fleet that was paused.
 
-What was changed meanwhile is done now.`
+Changes made while it was paused are applied now.`
 
 const resumeExample = `  kubectl sei resume rpc-0
   kubectl sei resume fleet/rpc`

@@ -61,12 +61,12 @@ func plansOf(found target) Plans {
 func printPlans(w io.Writer, plans Plans, now time.Time, wide bool) error {
 	var b strings.Builder
 	if plans.Plan == nil {
-		b.WriteString("No plan: nothing is missing, or nothing can be done now; kubectl sei why tells.\n")
+		b.WriteString("No plan: nothing is missing, or nothing can be done now; see kubectl sei why.\n")
 	} else if err := printPlan(&b, plans.Plan, now, wide); err != nil {
 		return err
 	}
 	if last := plans.LastPlan; last != nil {
-		fmt.Fprintf(&b, "The plan before: %s\n", lastPlanWords(last, now))
+		fmt.Fprintf(&b, "Previous plan: %s\n", lastPlanWords(last, now))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const reportLong = `Write an archive for somebody who helps: objects and events of a namespace and of the operator, logs,
+const reportLong = `Write an archive for a support request: objects and events of a namespace and of the operator, logs,
 versions, and what check finds.
 
 Secrets are not read; their names are listed. What looks like a secret in a log or an object, or stands
-under a name such as passphrase, is replaced by [REDACTED]. Look through the archive before you hand it
-on: image names, addresses and host names stay in it.`
+under a name such as passphrase, is replaced by [REDACTED]. Look through the archive before you share
+it: image names, addresses and host names stay in it.`
 
 // reportFlags are those of the command.
 type reportFlags struct {

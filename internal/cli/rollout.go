@@ -28,7 +28,7 @@ func rolloutPausing(f *Factory, paused bool) *cobra.Command {
 		},
 	}
 	if !paused {
-		cmd.Use, cmd.Short, cmd.Long, cmd.Example = "resume FLEET", "Let a fleet's rollout go on", "", "  kubectl sei rollout resume rpc"
+		cmd.Use, cmd.Short, cmd.Long, cmd.Example = "resume FLEET", "Resume a fleet's rollout", "", "  kubectl sei rollout resume rpc"
 	}
 	e.addFlags(cmd)
 	return cmd

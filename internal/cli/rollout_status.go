@@ -13,7 +13,7 @@ import (
 const rolloutStatusLong = `Follow the rollout of a fleet until it is complete.
 
 It ends with an error when a node has failed with the new template, which halts the rollout, or when
-the rollout stands still for longer than progressDeadlineSeconds.`
+the rollout makes no progress for longer than progressDeadlineSeconds.`
 
 const rolloutStatusExample = `  kubectl sei rollout status rpc
   kubectl sei rollout status rpc --watch=false`
@@ -53,7 +53,7 @@ func newRolloutStatus(f *Factory) *cobra.Command {
 func rolloutProgress(fleet *seiv1.SeiNodeDeployment) (string, bool, error) {
 	status := &fleet.Status
 	if status.ObservedGeneration < fleet.Generation {
-		return "Waiting for the operator to look at the new spec", false, nil
+		return "Waiting for the operator to observe the latest spec", false, nil
 	}
 	for _, kind := range []string{seiv1.ConditionRolloutFailed, seiv1.ConditionRolloutStalled} {
 		if c := meta.FindStatusCondition(status.Conditions, kind); c != nil && c.Status == metav1.ConditionTrue {
@@ -72,7 +72,7 @@ func rolloutProgress(fleet *seiv1.SeiNodeDeployment) (string, bool, error) {
 		return words, false, nil
 	}
 	if ready := meta.FindStatusCondition(status.Conditions, seiv1.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {
-		message := "its status says nothing yet"
+		message := "it has no status yet"
 		if ready != nil {
 			message = ready.Message
 		}

@@ -20,7 +20,7 @@ func TestRolloutProgress(t *testing.T) {
 		failed bool
 	}{
 		{"complete", func(f *seiv1.SeiNodeDeployment) { f.Status.Conditions = ready }, "3 of 3 nodes are updated and in sync", true, false},
-		{"not looked at yet", func(f *seiv1.SeiNodeDeployment) { f.Generation, f.Status.Conditions = 8, ready }, "look at the new spec", false, false},
+		{"not looked at yet", func(f *seiv1.SeiNodeDeployment) { f.Generation, f.Status.Conditions = 8, ready }, "observe the latest spec", false, false},
 		{"under way", func(f *seiv1.SeiNodeDeployment) {
 			f.Status.Rollout = &seiv1.RolloutStatus{Updated: 1, Total: 3, StartedAt: ago(time.Minute), WaitingOn: "rpc-1: ImageChanged"}
 		}, "[######..............] 1 of 3 nodes are updated; waiting for rpc-1: ImageChanged", false, false},

@@ -36,7 +36,7 @@ func newUndo(f *Factory) *cobra.Command {
 		Args: cobra.ExactArgs(1), ValidArgsFunction: f.CompleteFleets(),
 		RunE: func(cmd *cobra.Command, args []string) error { return u.run(cmd.Context(), args[0]) },
 	}
-	cmd.Flags().Int64Var(&u.revision, "to-revision", 0, "The revision to go back to. 0 is the one before the present template.")
+	cmd.Flags().Int64Var(&u.revision, "to-revision", 0, "The revision to go back to. 0 is the one before the current template.")
 	u.addFlags(cmd)
 	return cmd
 }
@@ -90,7 +90,7 @@ func chooseRevision(snd *seiv1.SeiNodeDeployment, revisions []storedRevision, nu
 		case number == 0 && !present, number != 0 && r.Number == number && !present:
 			return r.Revision, nil
 		case number != 0 && r.Number == number:
-			return fleet.Revision{}, fmt.Errorf("revision %d is the present template of fleet %s: nothing to undo", number, snd.Name)
+			return fleet.Revision{}, fmt.Errorf("revision %d is the current template of fleet %s: nothing to undo", number, snd.Name)
 		}
 	}
 	if number == 0 {

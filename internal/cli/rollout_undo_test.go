@@ -97,7 +97,7 @@ func TestUndo_ToRevision(t *testing.T) {
 		t.Errorf("the fleet has %s", image)
 	}
 	for revision, want := range map[string]string{
-		"1": "revision 1 is the present template of fleet rpc: nothing to undo",
+		"1": "revision 1 is the current template of fleet rpc: nothing to undo",
 		"4": "fleet rpc has no revision 4: it has 3, 2, 1",
 	} {
 		if _, err := p.run(t, "rollout", "undo", "rpc", "--to-revision", revision); err == nil || err.Error() != want {

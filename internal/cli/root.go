@@ -13,7 +13,7 @@ import (
 
 const rootLong = `Show and operate Sei nodes and their fleets.
 
-What a node itself tells (height, peers, disk) is asked through the API server's pod proxy, with the
+What a node itself reports (height, peers, disk) is read through the API server's pod proxy, with the
 rights of your kubeconfig. Nothing is installed in the cluster.`
 
 // Main runs the plugin with its arguments and returns its exit code.

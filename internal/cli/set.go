@@ -12,7 +12,7 @@ import (
 const setImageLong = `Set the seid image of a node, or of all nodes of a fleet.
 
 A fleet rolls it out within its budget. A node of a fleet has the fleet's image: name the fleet. Which
-image belongs to an upgrade of the chain is said in spec.upgrades, and goes before spec.image once the
+image belongs to a chain upgrade is set in spec.upgrades, and takes precedence over spec.image once the
 upgrade is applied.`
 
 const setImageExample = `  kubectl sei set image fleet/rpc registry.example.com/seid:v6.5.0

@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const statusLong = `Show fleets, their nodes, pods and plans as a tree, with what the nodes themselves tell now:
+const statusLong = `Show fleets, their nodes, pods and plans as a tree, with what the nodes themselves report now:
 height, lag behind the highest peer, peers, application hash, disk.
 
-These facts are asked of the pods through the API server, which takes the right to get pods/proxy. A
-fact that nobody tells is shown as -, and a line below the table says why.
+These facts are read from the pods through the API server, which needs permission to get pods/proxy. A
+fact that is not reported is shown as -, and a line below the table says why.
 
 APP HASH compares the state of a node with what its chain has agreed on, as another node of the table
-tells. DAYS LEFT is how long the disk lasts at the pace since the volume was made, and "new" during
+reports. DAYS LEFT is how long the disk lasts at the pace since the volume was made, and "new" during
 its first day.`
 
 const statusExample = `  # Everything in the namespace

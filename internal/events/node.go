@@ -45,7 +45,7 @@ func planEvent(before, after *seiv1.PlanSummary) (Event, bool) {
 	if after == nil || after.Outcome != seiv1.OutcomeFailed || (before != nil && before.ID == after.ID) {
 		return Event{}, false
 	}
-	return New(PlanFailed, "plan %s failed at task %s: %s", after.Reason, after.FailedTask, after.Error), true
+	return New(PlanFailed, "plan %s failed at step %s: %s", after.Reason, after.FailedTask, after.Error), true
 }
 
 // conditionReasons maps a condition's new reason to the event it causes. The

@@ -164,7 +164,7 @@ func TestForNode_PlanFails_NamesTaskAndError(t *testing.T) {
 	after.Status.LastPlan = &seiv1.PlanSummary{ID: "p", Reason: "NewNode", Outcome: seiv1.OutcomeFailed, FailedTask: "config-apply", Error: "no space left"}
 	want := []events.Event{
 		{Reason: events.PhaseChanged, Note: "phase changed from Initializing to Failed"},
-		{Reason: events.PlanFailed, Note: "plan NewNode failed at task config-apply: no space left"},
+		{Reason: events.PlanFailed, Note: "plan NewNode failed at step config-apply: no space left"},
 	}
 	if diff := cmp.Diff(want, events.ForNode(before, after)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)

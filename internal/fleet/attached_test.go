@@ -49,7 +49,7 @@ func TestAttached_SaysWhatTheGatewaySays(t *testing.T) {
 		want    string
 		text    string
 	}{
-		"nobody speaks":              {nil, pending, "no controller of Gateway gateways/gw has accepted HTTPRoute rpc-evm as it is now; check that the Gateway exists"},
+		"nobody speaks":              {nil, pending, "no controller of Gateway gateways/gw has accepted the current generation of HTTPRoute rpc-evm; check that the Gateway exists"},
 		"accepted":                   {[]gatewayv1.RouteParentStatus{fine}, published, "attached to Gateway gateways/gw"},
 		"accepted, refs not judged":  {[]gatewayv1.RouteParentStatus{ours(said(accepted, yes, 3))}, published, ""},
 		"accepted, later generation": {[]gatewayv1.RouteParentStatus{ours(said(accepted, yes, 4))}, published, ""},

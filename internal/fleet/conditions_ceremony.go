@@ -30,7 +30,7 @@ func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
 	if t == nil {
 		return v1alpha1.ReasonPlanRunning, p.Reason
 	}
-	message = fmt.Sprintf("%s: task %d/%d %s", p.Reason, index+1, len(p.Tasks), t.Type)
+	message = fmt.Sprintf("%s: step %d/%d %s", p.Reason, index+1, len(p.Tasks), t.Type)
 	switch {
 	case t.Message != "":
 		message += ": " + t.Message
@@ -46,7 +46,7 @@ func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
 }
 
 func failureWords(last *v1alpha1.PlanSummary) string {
-	return fmt.Sprintf("%s failed at task %s: %s", last.Reason, last.FailedTask, last.Error)
+	return fmt.Sprintf("%s failed at step %s: %s", last.Reason, last.FailedTask, last.Error)
 }
 
 // ceremonyComplete latches: the hash in status says that the chain has begun.

@@ -48,7 +48,7 @@ func GenesisProblem(snd *v1alpha1.SeiNodeDeployment, live *corev1.ConfigMap, has
 	noted := live.Annotations[v1alpha1.AnnotationGenesisHash]
 	switch {
 	case hash != "" && noted != hash:
-		return fmt.Sprintf("ConfigMap %s holds the genesis with SHA-256 %q, but the chain began with %s: "+
+		return fmt.Sprintf("ConfigMap %s holds the genesis with SHA-256 %q, but the chain started with %s: "+
 			"delete the ConfigMap, and the right one is restored from a node", live.Name, noted, hash)
 	case hash != "":
 		return ""

@@ -41,7 +41,7 @@ func reportedFailure(live *v1alpha1.SeiNode) string {
 		return said(ready)
 	case triesAgain(status):
 		last := status.LastPlan
-		return fmt.Sprintf("%s failed at task %s and is retried: %s", last.Reason, last.FailedTask, last.Error)
+		return fmt.Sprintf("%s failed at step %s and is retried: %s", last.Reason, last.FailedTask, last.Error)
 	case ready != nil && ready.Status == metav1.ConditionFalse && node.IsFailure(ready.Reason):
 		return said(ready)
 	default:

@@ -79,7 +79,7 @@ func TestG4_GenesisProblem_NamesWhatIsWrong(t *testing.T) {
 	}{
 		"left by an earlier fleet": {nil, "", ""},
 		"the one it began with":    {nil, hashOf("{}"), ""},
-		"another":                  {nil, hashOf("other"), "but the chain began with " + hashOf("other")},
+		"another":                  {nil, hashOf("other"), "but the chain started with " + hashOf("other")},
 		"without a note":           {func(c *corev1.ConfigMap) { c.Annotations = nil }, "", "has no annotation"},
 		"with a false note":        {func(c *corev1.ConfigMap) { c.Annotations[v1alpha1.AnnotationGenesisHash] = "ab" }, "", "but says that it is ab"},
 		"without data":             {func(c *corev1.ConfigMap) { c.BinaryData = nil }, "", "holds no genesis"},

@@ -52,6 +52,6 @@ func badHost(host, setting string) string {
 	if len(validation.IsDNS1123Subdomain(host)) == 0 && longestLabel(host) <= maxLabel {
 		return ""
 	}
-	return fmt.Sprintf("%s is no host name, a part of it is longer than %d characters: "+
+	return fmt.Sprintf("%s is not a host name: a part of it is longer than %d characters: "+
 		"give the fleet a shorter name, or separate the variables of %s in the operator's configuration by dots", host, maxLabel, setting)
 }

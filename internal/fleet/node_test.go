@@ -131,7 +131,7 @@ func TestObserve_FailedNode_SaysWhy(t *testing.T) {
 		}, "InitFailed"},
 		"tried again": {func(n *v1alpha1.SeiNode) {
 			n.Status.LastPlan, n.Status.Plan = failed, &v1alpha1.TaskPlan{Target: target("c")}
-		}, "failed at task config-validate and is retried: no"},
+		}, "failed at step config-validate and is retried: no"},
 		"another configuration": {func(n *v1alpha1.SeiNode) {
 			n.Status.LastPlan, n.Status.Plan = failed, &v1alpha1.TaskPlan{Target: target("d")}
 		}, ""},

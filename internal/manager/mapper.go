@@ -23,7 +23,7 @@ type mapper struct {
 func newMapper(config *rest.Config, client *http.Client) (meta.RESTMapper, error) {
 	dynamic, err := apiutil.NewDynamicRESTMapper(config, client)
 	if err != nil {
-		return nil, fmt.Errorf("asking the API server for its kinds: %w", err)
+		return nil, fmt.Errorf("discovering the kinds of the API server: %w", err)
 	}
 	return &mapper{RESTMapper: dynamic}, nil
 }

@@ -29,7 +29,7 @@ func tokenSubject(file string) (string, error) {
 func subjectOf(token string) (string, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return "", errors.New("it is no JSON web token")
+		return "", errors.New("it is not a JSON web token")
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {

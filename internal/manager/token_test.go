@@ -15,7 +15,7 @@ func TestTokenSubject_ReadsTheSubjectOrSaysWhatIsWrong(t *testing.T) {
 	cases := map[string]struct{ content, want, wrong string }{
 		"a token":          {claims(`{"sub":"system:serviceaccount:sei-operator:sei-operator","aud":["sei-sidecar"]}`) + "\n", "system:serviceaccount:sei-operator:sei-operator", ""},
 		"empty":            {"\n", "", "is empty"},
-		"no token":         {"secret", "", "it is no JSON web token"},
+		"no token":         {"secret", "", "it is not a JSON web token"},
 		"claims no base64": {"a.?.c", "", "its claims are not base64"},
 		"claims no JSON":   {claims("sub"), "", "its claims are not JSON"},
 		"no subject":       {claims(`{"iss":"x"}`), "", "it names no subject"},

@@ -106,12 +106,12 @@ var longBuckets = []float64{1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 2
 const (
 	resultNotes = "A reconcile makes a few passes while there is something to do and one at rest; " +
 		"every pass counts once, at its end, so `changed` is the number of status writes. " +
-		"`noop` means that the status is what it was and nothing was sent, `conflict` that someone else wrote first. " +
+		"`noop` means that the status did not change and nothing was sent, `conflict` that another writer was first. " +
 		"A settled object counts only `noop`. All four begin at 0 when the object is first seen."
 	kindNotes       = "`kind` is the owner of the plan. "
-	ageNotes        = "Computed at each scrape from the time in the object's status, so a restart of the operator changes nothing. "
+	ageNotes        = "Computed at each scrape from the time in the object's status, so it survives a restart of the operator. "
 	heldNotes       = "There is no series while the object is paused or being deleted. "
-	transitionNotes = "`from` is `None` for one that was just seen for the first time."
+	transitionNotes = "`from` is `None` for an object that is seen for the first time."
 	durationNotes   = "Taken from the times in status, so a restart of the operator neither adds nor shortens one."
 	upgradeNotes    = "There is no series while the node is paused, and before anything is known of its chain's upgrades."
 	expectedNotes   = "There is no series while nothing is to be expected: before the node runs, and while it is paused."
@@ -218,7 +218,7 @@ func ofFleets() []Declaration {
 		}, {
 			Name: NameFleetNodes, Type: Gauge, Labels: []string{labelNamespace, labelName, labelState},
 			Help: "Nodes of a fleet by state.",
-			Notes: "`ready` nodes are in sync, so available; `updated` ones run the template as it is now. " +
+			Notes: "`ready` nodes are in sync, so available; `updated` ones run the current template. " +
 				"During a rollout, `updated` over `desired` is how far it has come.",
 			Values: values{labelState: stateValues},
 		}, {
@@ -267,12 +267,12 @@ func ofNodeTasks() []Declaration {
 		}, {
 			Name: NameNodeTaskPhase, Type: Gauge, Labels: []string{labelNamespace, labelName, labelPhase},
 			Help:   "The phase of the task: 1 for the phase it is in, 0 for the others.",
-			Notes:  "The series go with the task; `spec.ttlSecondsAfterFinished` sees to that.",
+			Notes:  "The series are removed with the task, for example by `spec.ttlSecondsAfterFinished`.",
 			Values: values{labelPhase: nodeTaskPhases},
 		}, {
 			Name: NameNodeTaskDuration, Type: Histogram, Labels: []string{labelNamespace, labelTaskKind, labelOutcome}, Buckets: longBuckets,
 			Help:   "Duration of SeiNodeTasks, from start to end, by kind and outcome.",
-			Notes:  "A task that failed before it began is not in it, nor is a task for several nodes: its children are. " + durationNotes,
+			Notes:  "A task that failed before it started is not counted, nor is a task for several nodes: its children are. " + durationNotes,
 			Values: values{labelTaskKind: nodeTaskKinds, labelOutcome: nodeTaskOutcomes},
 		},
 	}
@@ -286,13 +286,13 @@ func ofPlans() []Declaration {
 			Values: values{labelKind: kindValues, labelReason: planReasons},
 		}, {
 			Name: NameTaskActiveAge, Type: Gauge, Labels: []string{labelKind, labelNamespace, labelName, labelReason, labelTask}, Age: true,
-			Help:   "How long the plan of an object has been at its current task. No series means there is none.",
+			Help:   "How long the plan of an object has been at its current step. No series means there is none.",
 			Notes:  kindNotes + ageNotes + heldNotes,
 			Values: values{labelKind: kindValues, labelReason: planReasons, labelTask: taskTypes},
 		}, {
 			Name: NamePlanLastFailed, Type: Gauge, Labels: []string{labelKind, labelNamespace, labelName, labelReason},
 			Help: "1 for an object whose last finished plan failed. No series means that it did not.",
-			Notes: kindNotes + "A node's stays while the next attempt runs, until one ends well; a fleet's until the next attempt begins. " +
+			Notes: kindNotes + "A node's stays while the next attempt runs, until one succeeds; a fleet's until the next attempt begins. " +
 				heldNotes,
 			Values: values{labelKind: kindValues, labelReason: planReasons},
 		}, {
@@ -301,11 +301,11 @@ func ofPlans() []Declaration {
 			Values: values{labelKind: kindValues, labelReason: planReasons, labelOutcome: planOutcomes},
 		}, {
 			Name: NameTaskDuration, Type: Histogram, Labels: []string{labelKind, labelTask, labelOutcome}, Buckets: longBuckets,
-			Help: "Duration of tasks of plans, from the first attempt to the end.", Notes: kindNotes + durationNotes,
+			Help: "Duration of the steps of plans, from the first attempt to the end.", Notes: kindNotes + durationNotes,
 			Values: values{labelKind: kindValues, labelTask: taskTypes, labelOutcome: taskOutcomes},
 		}, {
 			Name: NameTaskRetries, Type: Counter, Labels: []string{labelKind, labelTask},
-			Help: "Retries of tasks of plans.", Notes: kindNotes,
+			Help: "Retries of the steps of plans.", Notes: kindNotes,
 			Values: values{labelKind: kindValues, labelTask: taskTypes},
 		},
 	}

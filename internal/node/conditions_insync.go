@@ -2,8 +2,10 @@ package node
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -70,7 +72,7 @@ func (r *report) explain(v verdict) verdict {
 		return no(v1alpha1.ReasonDraining, "seid is draining before a restart")
 	}
 	if reason, ok := syncReasons[d.Sync.State]; ok {
-		return no(reason, "seid is not in sync: "+d.Sync.Message)
+		return no(reason, "seid is not in sync: "+d.Sync.Message+r.syncNext())
 	}
 	if d.Sync.State == api.SyncInSync {
 		return verdict{metav1.ConditionUnknown, v1alpha1.ReasonSyncUnknown, "seid is in sync, but the readiness probe of its pod has not succeeded yet"}
@@ -79,6 +81,43 @@ func (r *report) explain(v verdict) verdict {
 		return no(v1alpha1.ReasonGateClosed, "seid is waiting for the start gate to open")
 	}
 	return v
+}
+
+// syncNext says what happens next, or what to do, where the sidecar's sentence only says what is.
+func (r *report) syncNext() string {
+	switch r.Facts.Document.Sync.State {
+	case api.SyncStarting:
+		return "; waiting for its RPC to answer"
+	case api.SyncBehind:
+		return "; check CPU, disk and peers"
+	case api.SyncNoBlocks:
+		return "; waiting for the chain to make blocks"
+	case api.SyncNotAnswering:
+		return "; check its log, CPU and memory"
+	case api.SyncNoPeers:
+		if len(r.Node.Spec.Peers) == 0 {
+			return "; waiting for peers to connect, as spec.peers names none"
+		}
+		return "; waiting for peers from " + peerSources(r.Node.Spec.Peers)
+	default:
+		return ""
+	}
+}
+
+// peerSources names the sources of spec.peers, such as: label source role=sentry, static addresses.
+func peerSources(sources []v1alpha1.PeerSource) string {
+	names := make([]string, 0, len(sources))
+	for _, s := range sources {
+		switch {
+		case s.Label != nil:
+			names = append(names, "label source "+labels.FormatLabels(s.Label.Selector))
+		case s.EC2Tags != nil:
+			names = append(names, "EC2 tags in "+s.EC2Tags.Region)
+		default:
+			names = append(names, "static addresses")
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // startRefused says why the gate does not start seid although it is open; empty when it does.

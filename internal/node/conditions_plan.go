@@ -30,7 +30,7 @@ func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
 	if t == nil {
 		return v1alpha1.ReasonPlanRunning, p.Reason
 	}
-	message = fmt.Sprintf("%s: task %d/%d %s", p.Reason, index+1, len(p.Tasks), t.Type)
+	message = fmt.Sprintf("%s: step %d/%d %s", p.Reason, index+1, len(p.Tasks), t.Type)
 	if t.Message == "" && t.Error == "" {
 		return v1alpha1.ReasonPlanRunning, message
 	}
@@ -47,7 +47,7 @@ func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
 }
 
 func failureWords(last *v1alpha1.PlanSummary) string {
-	return fmt.Sprintf("%s failed at task %s: %s", last.Reason, last.FailedTask, last.Error)
+	return fmt.Sprintf("%s failed at step %s: %s", last.Reason, last.FailedTask, last.Error)
 }
 
 func (r *report) updateInProgress() {

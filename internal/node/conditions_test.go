@@ -100,6 +100,26 @@ func TestInSync_SidecarSaysWhy_IsItsReasonAndSentence(t *testing.T) {
 	}
 }
 
+// After what is and why comes what happens next: a node without peers names where they come from.
+func TestInSync_WithoutPeers_NamesTheSourcesOfPeers(t *testing.T) {
+	for want, sources := range map[string][]v1alpha1.PeerSource{
+		"; waiting for peers to connect, as spec.peers names none": nil,
+		"; waiting for peers from label source role=sentry, EC2 tags in eu-central-1, static addresses": {
+			{Label: &v1alpha1.LabelPeers{Selector: map[string]string{"role": "sentry"}}},
+			{EC2Tags: &v1alpha1.EC2TagPeers{Region: "eu-central-1"}},
+			{Static: &v1alpha1.StaticPeers{}},
+		},
+	} {
+		p := settledPass()
+		notInSync(api.SyncNoPeers)(p)
+		p.Node.Spec.Peers = sources
+		report(p)
+		if got := conditions.Get(p.Node.Status.Conditions, v1alpha1.ConditionInSync).Message; !strings.HasSuffix(got, want) {
+			t.Errorf("message %q, want it to end with %q", got, want)
+		}
+	}
+}
+
 func TestInSync_GateAndProcess_AreToldApart(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*node.Pass)

@@ -106,7 +106,7 @@ func outdated(in *Input, todo []Missing) string {
 		case m.Because != "":
 			return "step " + m.Step + " is missing too: " + m.Because
 		case plan.Find(in.Plan, m.Step) == nil:
-			return "step " + m.Step + " has to be done too"
+			return "step " + m.Step + " must run too"
 		}
 	}
 	for _, name := range remaining(in.Plan) {

@@ -66,8 +66,8 @@ func TestProblem_CauseBeforeConsequence(t *testing.T) {
 		"a bucket that denies": {all(ready, condition(v1alpha1.ConditionSnapshotsPublished, no, v1alpha1.ReasonPublishFailed, "denied")), "PublishFailed: denied"},
 		"results that diverge": {all(ready, condition(v1alpha1.ConditionResultsMatch, no, "Diverged", "height 7")), "Diverged: height 7"},
 		"a plan that waits": {
-			all(condition(v1alpha1.ConditionReady, no, "Initializing", ""), condition(v1alpha1.ConditionPlanInProgress, yes, "PlanWaiting", "NewNode: task 7/9")),
-			"Initializing: NewNode: task 7/9",
+			all(condition(v1alpha1.ConditionReady, no, "Initializing", ""), condition(v1alpha1.ConditionPlanInProgress, yes, "PlanWaiting", "NewNode: step 7/9")),
+			"Initializing: NewNode: step 7/9",
 		},
 		"a plan that has ended": {
 			all(condition(v1alpha1.ConditionReady, no, "Initializing", ""), condition(v1alpha1.ConditionPlanInProgress, no, "PlanComplete", "NewNode")),

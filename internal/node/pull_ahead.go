@@ -98,7 +98,7 @@ func stillThere(want Pull, done *v1alpha1.PulledImage) *v1alpha1.PulledImage {
 func ended(pod *PullPod, now time.Time) PullDecision {
 	if wait := pod.Made.Add(pullAgainAfter).Sub(now); wait > 0 {
 		return PullDecision{
-			Problem:      fmt.Sprintf("image %s is not pulled ahead: the pod that pulls it ended on machine %s: %s", pod.Image, pod.Machine, pod.Ended),
+			Problem:      fmt.Sprintf("image %s is not pulled ahead: the pull pod exited on machine %s: %s", pod.Image, pod.Machine, pod.Ended),
 			RecheckAfter: wait,
 		}
 	}

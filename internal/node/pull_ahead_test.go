@@ -55,7 +55,7 @@ func TestDecidePull_OnePodUntilTheImageIsThere(t *testing.T) {
 			problem: "image seid:b cannot be pulled on machine m1: check its name and the pull secrets",
 		},
 		"evicted": {
-			want: want, pod: pod(func(p *node.PullPod) { p.Ended = "Evicted" }), problem: "ended on machine m1: Evicted", recheck: 9 * time.Minute,
+			want: want, pod: pod(func(p *node.PullPod) { p.Ended = "Evicted" }), problem: "exited on machine m1: Evicted", recheck: 9 * time.Minute,
 		},
 		"evicted a while ago": {want: want, pod: pod(func(p *node.PullPod) { p.Ended, p.Made = "Evicted", now.Add(-10*time.Minute) }), action: node.PullEnd},
 		"no room":             {want: want, pod: pod(func(p *node.PullPod) { p.Unschedulable = "Insufficient cpu." }), problem: "Insufficient cpu."},

@@ -145,7 +145,7 @@ func templateChange(b *Build, t *Target) string {
 	case ReasonRestartRequested:
 		return fmt.Sprintf("restart %q was requested by the annotation %s", t.Restart, v1alpha1.AnnotationRestart)
 	default:
-		return "the spec asks for another pod template"
+		return "the pod template changed"
 	}
 }
 

@@ -23,7 +23,7 @@ func resultExportMissing(f *Facts, t *Target) string {
 	case runs == nil:
 		return "no results are exported yet"
 	case runs.Hash != wanted:
-		return "the canonical node or the bucket of the export of results changed"
+		return "the canonical node or the bucket of the result export changed"
 	case runs.Divergence != nil && t.Retry:
 		return "a new comparison was requested by the annotation " + v1alpha1.AnnotationRetry
 	default:

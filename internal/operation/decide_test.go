@@ -103,7 +103,7 @@ func TestDecide_TargetFirstThenTheQueue(t *testing.T) {
 		"runs":                              {task("a", 9, begun), node(), nil, "", operation.Run, "", ""},
 		"runs, the phase does not matter":   {task("a", 9, begun), initializing, nil, "", operation.Run, "", ""},
 		"runs, the node is gone":            {task("a", 9, begun), nil, nil, "", operation.Fail, v1alpha1.ReasonTargetDeleted, "was deleted"},
-		"runs, another has the node's name": {task("a", 9, begun), another, nil, "", operation.Fail, v1alpha1.ReasonTargetDeleted, "another one has its name"},
+		"runs, another has the node's name": {task("a", 9, begun), another, nil, "", operation.Fail, v1alpha1.ReasonTargetDeleted, "was recreated under the same name"},
 		"runs, the node is going":           {task("a", 9, begun), going, nil, "", operation.Fail, v1alpha1.ReasonTargetDeleted, "is being deleted"},
 
 		"behind an older one":                 {task("a", 9), node(), []*v1alpha1.SeiNodeTask{task("b", 10)}, "", operation.Wait, v1alpha1.ReasonTaskQueued, "SeiNodeTask b"},

@@ -114,7 +114,7 @@ func (o *Observation) groupTarget() verdict {
 			return notYet(v1alpha1.ReasonTargetNotFound, "there is no "+words+" in this namespace")
 		}
 		if missing := g.missing(); missing != "" {
-			return notYet(v1alpha1.ReasonNoNodes, fmt.Sprintf("%s has yet to make SeiNode %s", words, missing))
+			return notYet(v1alpha1.ReasonNoNodes, fmt.Sprintf("%s has not created SeiNode %s yet", words, missing))
 		}
 	}
 	if len(g.Target) == 0 {

@@ -234,7 +234,7 @@ func TestDecide_TaskForSeveralNodes_WaitsForItsTarget(t *testing.T) {
 		"begins":                     {task("p", 60, forFleet), rpcFleet(), story{node: "yyy"}, nil, operation.Begin, "", ""},
 		"no fleet":                   {task("p", 60, forFleet), nil, story{}, nil, operation.Wait, v1alpha1.ReasonTaskNotComplete, "there is no SeiNodeDeployment rpc"},
 		"no fleet for long":          {task("p", 60, forFleet, seenFor(300)), nil, story{}, nil, operation.Fail, v1alpha1.ReasonTargetNotFound, "waited for 5m0s"},
-		"a fleet that grows":         {task("p", 60, forFleet), rpcFleet(), story{node: "yy-"}, nil, operation.Wait, v1alpha1.ReasonTaskNotComplete, "has yet to make SeiNode rpc-2"},
+		"a fleet that grows":         {task("p", 60, forFleet), rpcFleet(), story{node: "yy-"}, nil, operation.Wait, v1alpha1.ReasonTaskNotComplete, "has not created SeiNode rpc-2 yet"},
 		"a fleet without nodes":      {task("p", 60, forFleet, seenFor(300)), rpcFleet(), story{}, nil, operation.Fail, v1alpha1.ReasonNoNodes, "SeiNodeDeployment rpc has no SeiNode"},
 		"nothing is selected":        {task("p", 60, heights), nil, story{}, nil, operation.Wait, v1alpha1.ReasonTaskNotComplete, "the selector a=1,b=2 has no SeiNode"},
 		"nothing selected, for long": {task("p", 60, heights, seenFor(300)), nil, story{}, nil, operation.Fail, v1alpha1.ReasonNoNodes, "the selector a=1,b=2"},
@@ -270,7 +270,7 @@ func TestReport_TaskForSeveralNodes_SumsUpItsNodes(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"waits for its target": {story{node: "yy-"}, nil, v1alpha1.TaskNodes{}, v1alpha1.NodeTaskPending, v1alpha1.ReasonTaskNotComplete, "waiting for the target: SeiNodeDeployment rpc has yet to make SeiNode rpc-2"},
+		"waits for its target": {story{node: "yy-"}, nil, v1alpha1.TaskNodes{}, v1alpha1.NodeTaskPending, v1alpha1.ReasonTaskNotComplete, "waiting for the target: SeiNodeDeployment rpc has not created SeiNode rpc-2 yet"},
 		"begins":               {story{node: "yyy"}, nil, v1alpha1.TaskNodes{Total: 3, Pending: 3}, v1alpha1.NodeTaskRunning, v1alpha1.ReasonTaskNotComplete, "complete on 0 of 3 nodes, running on 0"},
 		"starts one":           {story{"---", "---", "yyy"}, map[string]string{"rpc-0": "x"}, v1alpha1.TaskNodes{Total: 3, Pending: 3}, v1alpha1.NodeTaskRunning, v1alpha1.ReasonTaskNotComplete, "complete on 0 of 3 nodes, running on 0"},
 		"runs":                 {story{"CR-", "CR-", "yny"}, nil, v1alpha1.TaskNodes{Total: 3, Pending: 1, Running: 1, Complete: 1}, v1alpha1.NodeTaskRunning, v1alpha1.ReasonTaskNotComplete, "complete on 1 of 3 nodes, running on 1; waiting for rpc-1: SeiNodeTask " + operation.ChildName(task("p", 60), "rpc-1") + " restarts it"},

@@ -124,7 +124,7 @@ func (p *Pass) afterwards() string {
 		return "; seid is stopped, the start gate is closed and its data may be deleted: create another SeiNodeTask of kind StateSync, " +
 			"or delete this one to set the node up again from its spec"
 	default:
-		return "; the node runs and goes on syncing"
+		return "; the node keeps running and syncing"
 	}
 }
 

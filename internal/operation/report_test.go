@@ -149,7 +149,7 @@ func TestReport_Beginning_PinsTheNode(t *testing.T) {
 // A state sync that failed says in which state it leaves the node.
 func TestReport_FailedStateSync_SaysHowToGoOn(t *testing.T) {
 	for submitted, says := range map[int]string{
-		0: "the node was not touched", 1: "data is unchanged: delete this task to start the node again", 2: "data is unchanged", 3: "its data may be deleted: create another", 7: "the node runs and goes on syncing",
+		0: "the node was not touched", 1: "data is unchanged: delete this task to start the node again", 2: "data is unchanged", 3: "its data may be deleted: create another", 7: "the node keeps running and syncing",
 	} {
 		o := operation.Observation{Task: task("a", 9, syncs), Now: now, Node: node(func(n *v1alpha1.SeiNode) {
 			n.Spec.Validator, n.Spec.FullNode = nil, &v1alpha1.FullNodeSpec{}

@@ -60,7 +60,7 @@ func (o *Observation) lost() string {
 	case o.Node == nil:
 		return fmt.Sprintf("SeiNode %s was deleted while the task ran", name)
 	case o.Node.UID != o.Task.Status.TargetUID:
-		return fmt.Sprintf("SeiNode %s was deleted while the task ran, and another one has its name", name)
+		return fmt.Sprintf("SeiNode %s was deleted while the task ran and was recreated under the same name", name)
 	case o.Node.DeletionTimestamp != nil:
 		return fmt.Sprintf("SeiNode %s is being deleted", name)
 	default:

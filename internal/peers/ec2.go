@@ -134,7 +134,7 @@ func describe(i *types.Instance) Instance {
 		case TagP2PPort:
 			port, err := strconv.ParseInt(aws.ToString(tag.Value), 10, 32)
 			if err != nil {
-				found.Problem = fmt.Sprintf("tag %s is %q, which is no port", TagP2PPort, aws.ToString(tag.Value))
+				found.Problem = fmt.Sprintf("tag %s is %q, which is not a port", TagP2PPort, aws.ToString(tag.Value))
 			}
 			found.Port = int32(port)
 		}
@@ -175,7 +175,7 @@ func (e *EC2) askNodeID(ctx context.Context, instance *Instance) {
 	target := "http://" + net.JoinHostPort(instance.Host, strconv.Itoa(int(port)))
 	status, err := rpc.New(target, rpc.WithTimeout(rpcTimeout)).Status(ctx)
 	if err != nil {
-		instance.Problem = fmt.Sprintf("it has no tag %s, and asking its RPC: %v", TagNodeID, err)
+		instance.Problem = fmt.Sprintf("it has no tag %s, and querying its RPC: %v", TagNodeID, err)
 		return
 	}
 	if !nodeIDPattern.MatchString(status.NodeInfo.ID) {

@@ -174,7 +174,7 @@ func TestEC2_FindsRunningInstancesOverAllPages(t *testing.T) {
 		{ID: "i-2", Host: "198.18.0.2", Port: 30000, NodeID: id("2")},
 		{ID: "i-3", Host: "10.0.0.3", Port: 26656, NodeID: id("3")},
 		{ID: "i-6", Port: 26656, Problem: "it has no address"},
-		{ID: "i-7", Host: "10.0.0.7", Problem: `tag sei.io/p2p-port is "p2p", which is no port`},
+		{ID: "i-7", Host: "10.0.0.7", Problem: `tag sei.io/p2p-port is "p2p", which is not a port`},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("instances (-want +got):\n%s", diff)
@@ -188,7 +188,7 @@ func TestEC2_WithoutNodeIDTag_AsksTheInstancesRPC(t *testing.T) {
 	cases := map[string]struct{ body, wantID, wantProblem string }{
 		"answers":  {`{"node_info":{"id":"` + id("a") + `"},"sync_info":{"latest_block_height":"1","earliest_block_height":"1","max_peer_block_height":"0"},"validator_info":{"voting_power":"0"}}`, id("a"), ""},
 		"no id":    {`{"node_info":{"id":"x,y"},"sync_info":{"latest_block_height":"1","earliest_block_height":"1","max_peer_block_height":"0"},"validator_info":{"voting_power":"0"}}`, "", `its RPC reports "x,y", which is not a node ID`},
-		"nonsense": {`<html>`, "", "it has no tag sei.io/node-id, and asking its RPC: "},
+		"nonsense": {`<html>`, "", "it has no tag sei.io/node-id, and querying its RPC: "},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -77,7 +77,7 @@ func (x *Executor[E]) Advance(ctx context.Context, p *v1alpha1.TaskPlan, env E) 
 		}
 		def, known := x.Tasks[task.Type]
 		if !known {
-			err := fmt.Errorf("this version of the operator has no task %q", task.Type)
+			err := fmt.Errorf("this version of the operator has no step %q", task.Type)
 			x.fail(p, index, Terminal("UnknownTask", err))
 			break
 		}

@@ -59,7 +59,7 @@ func deployBootstrapJob(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) 
 func awaitBootstrap(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	job := env.Observed.Job
 	if job == nil {
-		return plan.Terminal(ReasonBootstrapFailed, fmt.Errorf("the Job %s was deleted before it was done", render.BootstrapJobName(env.Node)))
+		return plan.Terminal(ReasonBootstrapFailed, fmt.Errorf("the Job %s was deleted before it completed", render.BootstrapJobName(env.Node)))
 	}
 	for _, c := range job.Status.Conditions {
 		if c.Status != corev1.ConditionTrue {

@@ -73,7 +73,7 @@ func CertificateDue(node *v1alpha1.SeiNode, live *metav1.PartialObjectMetadata, 
 	from, until := at(render.AnnotationCertificateNotBefore), at(render.AnnotationCertificateNotAfter)
 	switch {
 	case metav1.GetControllerOf(live) == nil:
-		return "nobody owns it"
+		return "it has no owner reference"
 	case live.Annotations[render.AnnotationCertificateName] != render.ServerName(node):
 		return "it is for another node"
 	case from.IsZero() || until.IsZero() || !now.Before(certificates.RenewAt(from, until)):

@@ -32,7 +32,7 @@ func TestCertificateDue_SaysWhy(t *testing.T) {
 		"of a node of the same name": {change: func(m *metav1.PartialObjectMetadata) {
 			m.Annotations[render.AnnotationCertificateName] = "v.n.ns.sidecar.sei.io"
 		}, want: "it is for another node"},
-		"orphaned":                         {change: func(m *metav1.PartialObjectMetadata) { m.OwnerReferences = nil }, want: "nobody owns it"},
+		"orphaned":                         {change: func(m *metav1.PartialObjectMetadata) { m.OwnerReferences = nil }, want: "it has no owner reference"},
 		"refused a moment after it is new": {looked: refused, after: time.Minute},
 		"refused for long":                 {looked: refused, after: time.Hour, want: "it is not accepted"},
 		"not answered for long":            {looked: sidecar.ErrUnreachable, after: time.Hour},

@@ -28,7 +28,7 @@ func putBackTemplate(ctx context.Context, env *Env, live *appsv1.StatefulSet, wa
 	}
 	after := live.DeepCopy()
 	if err := replaceField(ctx, env, after, "/spec/template", want.Spec.Template); err != nil {
-		return fmt.Errorf("putting the pod template back: %w", err)
+		return fmt.Errorf("restoring the pod template: %w", err)
 	}
 	env.Observed.StatefulSet = after
 	env.Wrote(after)
@@ -44,7 +44,7 @@ func putBackTemplate(ctx context.Context, env *Env, live *appsv1.StatefulSet, wa
 func putBackStrategy(ctx context.Context, env *Env, live *appsv1.StatefulSet, want *appsv1ac.StatefulSetApplyConfiguration) error {
 	after := live.DeepCopy()
 	if err := replaceField(ctx, env, after, "/spec/updateStrategy", want.Spec.UpdateStrategy); err != nil {
-		return fmt.Errorf("putting the update strategy back: %w", err)
+		return fmt.Errorf("restoring the update strategy: %w", err)
 	}
 	env.Observed.StatefulSet = after
 	env.Wrote(after)
@@ -77,7 +77,7 @@ func putBackSelector(ctx context.Context, env *Env, live *corev1.Service, want m
 	}
 	after := live.DeepCopy()
 	if err := replaceField(ctx, env, after, "/spec/selector", want); err != nil {
-		return fmt.Errorf("putting the Service's selector back: %w", err)
+		return fmt.Errorf("restoring the Service's selector: %w", err)
 	}
 	env.Observed.Service = after
 	env.Wrote(after)

@@ -77,7 +77,7 @@ func addressOnVolume(ctx context.Context, env *Env) (string, plan.Outcome) {
 		return "", waitForAnswer(env)
 	}
 	if env.level() < api.LevelNode {
-		return "", plan.Done("an older sidecar does not tell which key is on the volume")
+		return "", plan.Done("an older sidecar does not report which key is on the volume")
 	}
 	// The document of this pass may be older than the step that made the key.
 	now, err := env.Sidecar.Node(ctx)

@@ -139,7 +139,7 @@ func withPlan(rendered *appsv1ac.StatefulSetApplyConfiguration, id string) *apps
 func removeImpostor(ctx context.Context, env *Env, live *appsv1.StatefulSet) error {
 	err := env.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("deleting a StatefulSet that took our place: %w", err)
+		return fmt.Errorf("deleting a foreign StatefulSet: %w", err)
 	}
 	env.Deleted(live)
 	env.Observed.StatefulSet = nil

@@ -87,7 +87,7 @@ func TestConfigValidate_BehindTheGate_StartsTheRealSeid(t *testing.T) {
 	if second.Status != api.TaskFailed || !second.ErrorDetail.Terminal || !strings.Contains(second.Error, "loopback") {
 		t.Errorf("config-validate: %+v", second)
 	}
-	if !strings.Contains(second.ErrorDetail.Hint, "the last good configuration stays in force") {
+	if !strings.Contains(second.ErrorDetail.Hint, "the last good configuration stays active") {
 		t.Errorf("hint is %q", second.ErrorDetail.Hint)
 	}
 	if got := n.state(); got.ConfigHash != "one" || got.Refused == nil || got.Refused.ConfigHash != "two" || !got.Validation.Tried {
@@ -154,7 +154,7 @@ func TestConfigValidate_KilledWhileItPutsTheLastGoodFilesBack_EndsAsIfUndisturbe
 		copyTree(t, template, n.home)
 		n.Restart()
 		got := n.RunKilled(api.ConfigValidate, nil, crashtest.Kills{Number: min(round, 1) * 5, Within: 200 * time.Millisecond, Rand: rng})
-		if got.Status != api.TaskFailed || !strings.Contains(got.ErrorDetail.Hint, "the last good configuration stays in force") {
+		if got.Status != api.TaskFailed || !strings.Contains(got.ErrorDetail.Hint, "the last good configuration stays active") {
 			t.Fatalf("round %d: %+v", round, got)
 		}
 		end := outcome{Result: got.Result, Home: homeFiles(t, n.home)}

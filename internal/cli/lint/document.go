@@ -58,7 +58,7 @@ func (d document) objects() ([]*object, error) {
 	}
 	var content map[string]any
 	if err := utiljson.Unmarshal(text, &content); err != nil {
-		return nil, errors.New("this is no object: apiVersion, kind and metadata are missing")
+		return nil, errors.New("this is not an object: apiVersion, kind and metadata are missing")
 	}
 	o := &object{Unstructured: unstructured.Unstructured{Object: content}, root: root.Content[0], offset: d.offset}
 	items, isList, _ := unstructured.NestedSlice(content, "items")

@@ -48,7 +48,7 @@ func phaseOf(obj *unstructured.Unstructured, sn *v1alpha1.SeiNode) []Finding {
 		return []Finding{{name(obj), Review, "its bring-up failed: this operator waits for a change of the spec, or for annotation sei.io/retry"}}
 	default:
 		return []Finding{{name(obj), Change,
-			fmt.Sprintf("it is not brought up yet (phase %q): let the public operator finish, or make it anew afterwards", sn.Status.Phase)}}
+			fmt.Sprintf("it is not brought up yet (phase %q): let the public operator finish, or recreate it afterwards", sn.Status.Phase)}}
 	}
 }
 
@@ -94,7 +94,7 @@ func pod(in *Inventory, sn *v1alpha1.SeiNode) []Finding {
 	case in.Pods[i].Annotations[render.AnnotationSpecHash] != "":
 		return []Finding{{object, Keep, "it is from this operator"}}
 	default:
-		return []Finding{{object, Restart, "its containers are others (" + strings.Join(containers(&in.Pods[i]), ", ") + "): " +
+		return []Finding{{object, Restart, "its containers differ (" + strings.Join(containers(&in.Pods[i]), ", ") + "): " +
 			"it is replaced once, as soon as this operator sees the node; seid is down meanwhile"}}
 	}
 }

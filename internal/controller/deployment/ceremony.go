@@ -58,7 +58,7 @@ func (r *Reconciler) withOwnGenesis(ctx context.Context, snd *v1alpha1.SeiNodeDe
 	case apierrors.IsNotFound(err):
 		return seen, nil
 	case err != nil:
-		return nil, fmt.Errorf("asking the API server for ConfigMap %s: %w", name, err)
+		return nil, fmt.Errorf("reading ConfigMap %s from the API server: %w", name, err)
 	}
 	return append(seen, *own), nil
 }

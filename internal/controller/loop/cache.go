@@ -40,7 +40,7 @@ func (c *CacheCheck) Stale(ctx context.Context, obj, into client.Object) (bool, 
 	c.behind.Forget(key)
 	if err := c.Live.Get(ctx, key, into); err != nil {
 		if err = client.IgnoreNotFound(err); err != nil {
-			err = fmt.Errorf("asking the API server for what the cache does not show: %w", err)
+			err = fmt.Errorf("reading from the API server what the cache does not show: %w", err)
 		}
 		return true, err
 	}

@@ -98,7 +98,7 @@ func (w *Writes) lost(ctx context.Context, kind client.Object, name types.Namesp
 	case apierrors.IsNotFound(err):
 		return last.hiddenFrom(nil), nil
 	case err != nil:
-		return false, fmt.Errorf("asking the API server for a write that the cache does not show: %w", err)
+		return false, fmt.Errorf("reading from the API server a write that the cache does not show: %w", err)
 	default:
 		return last.hiddenFrom(stored), nil
 	}

@@ -27,7 +27,7 @@ import (
 )
 
 // errCacheBehind ends a pass whose cache does not show our own last write yet.
-var errCacheBehind = errors.New("the cache is behind our own last write")
+var errCacheBehind = errors.New("the cache does not show the operator's last write yet")
 
 // observe gathers all that the rest of the pass depends on. Objects come from the
 // cache; the sidecar is asked beside the workers, so that a hung one delays its own

@@ -60,7 +60,7 @@ func (r *Reconciler) reportWait(ctx context.Context, of *v1alpha1.SeiNodeTask, w
 	return err
 }
 
-var errNoSidecar = errors.New("its sidecar does not run")
+var errNoSidecar = errors.New("its sidecar is not running")
 
 // cancel has the node's sidecar forget the task's steps. Where the node is gone there is nothing to
 // cancel.

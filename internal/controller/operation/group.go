@@ -76,7 +76,7 @@ func (r *Reconciler) selectNodes(ctx context.Context, task *v1alpha1.SeiNodeTask
 	list := &v1alpha1.SeiNodeList{}
 	err := r.Client.List(ctx, list, client.InNamespace(task.Namespace), client.MatchingLabels(task.Spec.Target.Selector))
 	if err != nil {
-		return fmt.Errorf("listing the nodes that are selected: %w", err)
+		return fmt.Errorf("listing the selected nodes: %w", err)
 	}
 	for i := range list.Items {
 		if node := &list.Items[i]; node.DeletionTimestamp == nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // errCacheBehind ends a pass whose cache does not show our own last write yet.
-var errCacheBehind = errors.New("the cache is behind our own last write")
+var errCacheBehind = errors.New("the cache does not show the operator's last write yet")
 
 // observe gathers from the cache all that the rest of the pass depends on. A task that is over
 // needs nothing.

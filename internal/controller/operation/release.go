@@ -82,7 +82,7 @@ func (r *Reconciler) releaseHold(ctx context.Context, env *nodetask.Env, holding
 	if err := ignoreNotFound(env.Sidecar.Delete(ctx, hold.ID)); err != nil {
 		return fmt.Errorf("releasing the node's gate: %w", err)
 	}
-	state := "its chain data is as it was"
+	state := "its chain data is unchanged"
 	if holding.Emptied {
 		state = "its chain data was deleted, and it is set up again as its spec says"
 	}

@@ -157,7 +157,7 @@ func TestRelease_NoSidecar_WaitsForIt(t *testing.T) {
 	}
 	r.Clock.SetTime(r.stored(t).DeletionTimestamp.Add(time.Hour))
 	r.reconcile(t)
-	if waits := conditions.Get(r.stored(t).Status.Conditions, v1alpha1.ConditionReleased); waits == nil || !strings.Contains(waits.Message, "its sidecar does not run") {
+	if waits := conditions.Get(r.stored(t).Status.Conditions, v1alpha1.ConditionReleased); waits == nil || !strings.Contains(waits.Message, "its sidecar is not running") {
 		t.Errorf("condition %+v", waits)
 	}
 	node := controllertest.Stored(t, r.Cluster, client.ObjectKey{Namespace: "ns", Name: "n"}, &v1alpha1.SeiNode{})

@@ -16,7 +16,7 @@ var (
 	// ErrNotReady: the sidecar cannot do this now; the same call may succeed later.
 	ErrNotReady = errors.New("sidecar is not ready")
 	// ErrUnauthorized: the token was not accepted.
-	ErrUnauthorized = errors.New("sidecar refuses the caller")
+	ErrUnauthorized = errors.New("sidecar rejects the credentials")
 	// ErrNoToken: there is no token to show. The sidecar was not called.
 	ErrNoToken = errors.New("no token for the sidecar")
 	// ErrSharedAudience: the sidecar accepts the tokens of all nodes, and may not be called for

@@ -73,7 +73,7 @@ func (v volume) save(r record) error { return writeJSON(v.own(recordFile), r) }
 // readJSON leaves value alone when there is no such file.
 func readJSON(path string, value any) error {
 	if _, err := durable.ReadJSON(path, value); err != nil {
-		return fmt.Errorf("%w; delete the file to go on without it", err)
+		return fmt.Errorf("%w; delete the file to continue without it", err)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func dataWhole(home string) error {
 		return err
 	}
 	if reset != nil && !reset.Done {
-		return errors.New("the chain data was deleted in part only: run reset-data again, which deletes the rest")
+		return errors.New("the chain data was deleted only partly: run reset-data again, which deletes the rest")
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func SyncTree(path string) error {
 func Free(path string) (int64, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(path, &stat); err != nil {
-		return 0, fmt.Errorf("asking for the free space of %s: %w", path, err)
+		return 0, fmt.Errorf("reading the free space of %s: %w", path, err)
 	}
 	return int64(stat.Bavail) * stat.Bsize, nil
 }

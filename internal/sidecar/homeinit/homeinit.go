@@ -47,7 +47,7 @@ type Home struct {
 // home, or one that an earlier call was killed over.
 func (h Home) Prepare(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(h.Dir, "tmp"), dirMode); err != nil {
-		return fmt.Errorf("making the home: %w", err)
+		return fmt.Errorf("creating the home directory: %w", err)
 	}
 	complete, err := durable.Exists(h.path(genesisFile))
 	if err != nil {

@@ -50,22 +50,22 @@ func askValidator(ctx context.Context, node *rpc.Client, address string) (*valid
 	}
 	operator, err := query(ctx, node, validator.StakingPath, validator.OperatorKey(consensus))
 	if err != nil {
-		return nil, fmt.Errorf("asking for the operator: %w", err)
+		return nil, fmt.Errorf("querying the operator: %w", err)
 	}
 	if err := validator.CheckOperator(operator); err != nil {
 		return nil, err
 	}
 	record, err := query(ctx, node, validator.StakingPath, validator.Key(operator))
 	if err != nil {
-		return nil, fmt.Errorf("asking for the validator: %w", err)
+		return nil, fmt.Errorf("querying the validator: %w", err)
 	}
 	info, err := query(ctx, node, validator.SlashingPath, validator.SigningInfoKey(consensus))
 	if err != nil {
-		return nil, fmt.Errorf("asking for what it has signed: %w", err)
+		return nil, fmt.Errorf("querying the signing info: %w", err)
 	}
 	params, err := query(ctx, node, validator.ParamsPath, nil)
 	if err != nil {
-		return nil, fmt.Errorf("asking for the rules of slashing: %w", err)
+		return nil, fmt.Errorf("querying the slashing params: %w", err)
 	}
 	allowed, err := validator.DecodeAllowed(params)
 	if err != nil {

@@ -77,7 +77,7 @@ func (c *Conditions) Revoke() error {
 }
 
 // errNoPermission is the ordinary case: nobody left one.
-var errNoPermission = errors.New("there is no permission on the volume")
+var errNoPermission = errors.New("there is no standing permission on the volume")
 
 // Standing is what the gate may be opened for on the permission on the volume, or why it
 // may not.

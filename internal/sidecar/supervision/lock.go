@@ -63,7 +63,7 @@ func NoteProgress(home string, at time.Time) error {
 		err = os.WriteFile(path, nil, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("noting the progress of seid: %w", err)
+		return fmt.Errorf("recording the progress of seid: %w", err)
 	}
 	return nil
 }

@@ -146,12 +146,12 @@ func TestCollectGentxs_SaysWhomItWaitsForAndWhy(t *testing.T) {
 		"failed for good": {func(_ *Env, f []*fake) { f[1].answers[api.ExportGentx] = failed("never", true) }, plan.Outcome.IsTerminal, "val-1: never"},
 		"node starts over": {func(e *Env, _ []*fake) {
 			e.Members[1].Node.Status = v1alpha1.SeiNodeStatus{Phase: v1alpha1.NodeFailed, LastPlan: &v1alpha1.PlanSummary{FailedTask: "x", Error: "boom"}}
-		}, plan.Outcome.IsWait, "val-1 (it failed and starts over: task x: boom)"},
+		}, plan.Outcome.IsWait, "val-1 (it failed and starts over: step x: boom)"},
 		"node failed again": {func(e *Env, _ []*fake) {
 			e.Members[1].Node.Status = v1alpha1.SeiNodeStatus{
 				Phase: v1alpha1.NodeFailed, RetriedFor: e.Plan.ID, LastPlan: &v1alpha1.PlanSummary{FailedTask: "x", Error: "boom"},
 			}
-		}, plan.Outcome.IsTerminal, "validator val-1 failed: task x: boom"},
+		}, plan.Outcome.IsTerminal, "validator val-1 failed: step x: boom"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

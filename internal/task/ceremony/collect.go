@@ -81,7 +81,7 @@ func failure(node *v1alpha1.SeiNode) string {
 		return ""
 	}
 	if last := node.Status.LastPlan; last != nil {
-		return fmt.Sprintf("task %s: %s", last.FailedTask, last.Error)
+		return fmt.Sprintf("step %s: %s", last.FailedTask, last.Error)
 	}
 	return "it could not be brought up"
 }

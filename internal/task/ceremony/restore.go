@@ -14,7 +14,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
-var errTooOld = errors.New("its sidecar is too old to hand out its genesis")
+var errTooOld = errors.New("its sidecar is too old to export its genesis")
 
 // restoreGenesis makes the ConfigMap of a finished ceremony again from the file of whichever node
 // has the genesis that the chain began with. Nothing is published: what was, still is.
@@ -35,7 +35,7 @@ func restoreGenesis(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) p
 		waits, fails = waits || o.IsWait(), fails || o.IsRetry()
 		refused = append(refused, wordsOf(m, o))
 	}
-	text := fmt.Sprintf("no node hands out the genesis with SHA-256 %s: %s", hash, strings.Join(refused, "; "))
+	text := fmt.Sprintf("no node serves the genesis with SHA-256 %s: %s", hash, strings.Join(refused, "; "))
 	switch {
 	case waits:
 		return plan.Wait(ReasonValidatorNotReady, text, shortly)
@@ -44,7 +44,7 @@ func restoreGenesis(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) p
 	case fails:
 		return plan.Retry(errors.New(text))
 	default:
-		return plan.Terminal(ReasonGenesisLost, fmt.Errorf("%s. Put ConfigMap %s back from a copy", text, fleet.GenesisName(env.Fleet.Name)))
+		return plan.Terminal(ReasonGenesisLost, fmt.Errorf("%s. Restore ConfigMap %s from a backup", text, fleet.GenesisName(env.Fleet.Name)))
 	}
 }
 
@@ -89,8 +89,8 @@ func assembleAgain(ctx context.Context, env *Env, task *v1alpha1.PlannedTask, ha
 		return o
 	}
 	if made.GenesisHash != hash {
-		return plan.Terminal(ReasonHashDiffers, fmt.Errorf("the genesis that %s makes has SHA-256 %s, but the chain began with %s: "+
-			"put ConfigMap %s back from a copy", first.Name, made.GenesisHash, hash, fleet.GenesisName(env.Fleet.Name)))
+		return plan.Terminal(ReasonHashDiffers, fmt.Errorf("the genesis that %s makes has SHA-256 %s, but the chain started with %s: "+
+			"restore ConfigMap %s from a backup", first.Name, made.GenesisHash, hash, fleet.GenesisName(env.Fleet.Name)))
 	}
 	return storeRestored(ctx, env, first, made.Genesis, hash)
 }

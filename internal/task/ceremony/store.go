@@ -16,7 +16,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
-var errNotAssembled = errors.New("the plan has no task that assembles a genesis")
+var errNotAssembled = errors.New("the plan has no step that assembles a genesis")
 
 // maxStored is what a ConfigMap holds at most.
 const maxStored = 1 << 20
@@ -34,7 +34,7 @@ func storeGenesis(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 		return plan.Retry(fmt.Errorf("%s: %w", env.Members[0].Name, err))
 	}
 	if latched := env.Fleet.Status.GenesisHash; latched != "" && latched != file.Hash {
-		return plan.Terminal(ReasonHashDiffers, fmt.Errorf("the genesis that %s gives has SHA-256 %s, but the chain began with %s",
+		return plan.Terminal(ReasonHashDiffers, fmt.Errorf("the genesis that %s gives has SHA-256 %s, but the chain started with %s",
 			env.Members[0].Name, file.Hash, latched))
 	}
 	if o := onAnotherChain(ctx, env, file.Hash); !o.IsDone() {
@@ -99,7 +99,7 @@ func verified(encoded, hash string) ([]byte, fleet.GenesisFile, error) {
 		return nil, file, err
 	}
 	if file.Hash != hash {
-		return nil, file, fmt.Errorf("the genesis has SHA-256 %s, not %s as its maker says", file.Hash, hash)
+		return nil, file, fmt.Errorf("the genesis has SHA-256 %s, not %s as the sidecar that made it reports", file.Hash, hash)
 	}
 	return packed, file, nil
 }

@@ -51,7 +51,7 @@ func TestG4_StoreGenesis_AConfigMapIsThereAlready_IsLeftAsItIs(t *testing.T) {
 	}{
 		"nothing":                 {nil, ""},
 		"the same, of an earlier": {stored("genesis", nil), ""},
-		"another genesis":         {stored("other", nil), "but the chain began with"},
+		"another genesis":         {stored("other", nil), "but the chain started with"},
 		"another under our hash": {stored("other", func(c *corev1.ConfigMap) {
 			c.Annotations[v1alpha1.AnnotationGenesisHash] = packed("genesis").GenesisHash
 		}), "but says that it is"},
@@ -153,8 +153,8 @@ func TestG3_RestoreGenesis_OlderSidecarsMakeAnother_IsRefused(t *testing.T) {
 	env, fakes := newRestore(1)
 	fakes[0].level, fakes[0].answers[api.AssembleGenesis] = api.LevelNode, done(packed("other"))
 	o := restoreGenesis(t.Context(), env, env.task(fleet.TaskRestoreGenesis))
-	if !o.IsTerminal() || !strings.Contains(o.Err.Error(), "but the chain began with") || env.Facts.Stored != nil {
-		t.Errorf("outcome %+v, stored %+v, want a final error that the chain began with another, and nothing stored", o, env.Facts.Stored)
+	if !o.IsTerminal() || !strings.Contains(o.Err.Error(), "but the chain started with") || env.Facts.Stored != nil {
+		t.Errorf("outcome %+v, stored %+v, want a final error that the chain started with another, and nothing stored", o, env.Facts.Stored)
 	}
 }
 

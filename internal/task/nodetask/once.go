@@ -28,7 +28,7 @@ func noteProcess(step *v1alpha1.PlannedTask, seid api.Seid) plan.Outcome {
 	}
 	raw, err := json.Marshal(now)
 	if err != nil {
-		return plan.Terminal(v1alpha1.ReasonTaskFailed, fmt.Errorf("noting which process runs: %w", err))
+		return plan.Terminal(v1alpha1.ReasonTaskFailed, fmt.Errorf("recording which process runs: %w", err))
 	}
 	step.Params = &apiextensionsv1.JSON{Raw: raw}
 	return plan.Wait(v1alpha1.ReasonTaskNotComplete, "about to restart seid", time.Millisecond)

@@ -54,7 +54,8 @@ func markReady(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan.O
 	}
 	if document.Home.ConfigHash == "" {
 		return plan.Terminal(v1alpha1.ReasonTaskFailed,
-			errors.New("the configuration on the node's volume is not one that the operator wrote, and seid is not started on it"))
+			errors.New("seid is not started: the operator did not write the configuration on the node's volume; "+
+				"delete the SeiNodeTask or the mark-not-ready task that holds the start gate, and the node's plan writes it"))
 	}
 	return onSidecar(api.MarkReady, func(*Env, *v1alpha1.PlannedTask) (any, error) {
 		return task.Opening(env.Node, document.Home.ConfigHash, env.Node.Status.ConsensusAddress, env.Platform.Sidecar.StandingPermission.Duration), nil

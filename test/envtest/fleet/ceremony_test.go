@@ -292,8 +292,8 @@ func TestCeremony_LostGenesisThatNobodyHas_IsRefused(t *testing.T) {
 	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionPlanInProgress, metav1.ConditionFalse, v1alpha1.ReasonPlanFailed)
 	})
-	if text := message(got, v1alpha1.ConditionPlanInProgress); !strings.Contains(text, "Put ConfigMap val-genesis back from a copy") {
-		t.Errorf("message %q, want that ConfigMap val-genesis is to be put back from a copy", text)
+	if text := message(got, v1alpha1.ConditionPlanInProgress); !strings.Contains(text, "Restore ConfigMap val-genesis from a backup") {
+		t.Errorf("message %q, want that ConfigMap val-genesis is to be restored from a backup", text)
 	}
 	if !is(got, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, "") {
 		t.Error("the latch opened")
@@ -315,7 +315,7 @@ func TestCeremony_AValidatorFails_IsNamedAndARetryNeedsNoNewChain(t *testing.T) 
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionFalse, v1alpha1.ReasonCeremonyFailed)
 	})
 	text := message(failed, v1alpha1.ConditionGenesisCeremonyComplete)
-	if !strings.Contains(text, "validator val-2 failed: task generate-gentx: unexpected EOF") || failed.Status.Phase != v1alpha1.DeploymentFailed {
+	if !strings.Contains(text, "validator val-2 failed: step generate-gentx: unexpected EOF") || failed.Status.Phase != v1alpha1.DeploymentFailed {
 		t.Errorf("phase %s, message %q, want %s and that val-2 could not make its gentx", failed.Status.Phase, text, v1alpha1.DeploymentFailed)
 	}
 	w.AwaitEvent("", events.CeremonyFailed)

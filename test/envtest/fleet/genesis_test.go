@@ -148,7 +148,7 @@ func TestG4_AnotherGenesisUnderTheRightName_IsNamedAndLeftAlone(t *testing.T) {
 	got := w.await("val", func(s *v1alpha1.SeiNodeDeployment) bool {
 		return is(s, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, v1alpha1.ReasonGenesisConflict)
 	})
-	if text := message(got, v1alpha1.ConditionGenesisCeremonyComplete); !strings.Contains(text, "the chain began with "+was.Status.GenesisHash) {
+	if text := message(got, v1alpha1.ConditionGenesisCeremonyComplete); !strings.Contains(text, "the chain started with "+was.Status.GenesisHash) {
 		t.Errorf("message %q", text)
 	}
 	w.AwaitEvent("", events.GenesisConflict)

@@ -152,8 +152,8 @@ func TestNetworking_Routes_AreReadyOnlyWhileTheGatewayAcceptsThem(t *testing.T) 
 	snd := rpc("rpc", 1)
 	snd.Spec.Networking = &v1alpha1.NetworkingSpec{}
 	w.bringUp(snd)
-	pending := "no controller of Gateway gateways/public has accepted HTTPRoute "
-	w.awaitNetworking("rpc", metav1.ConditionFalse, v1alpha1.ReasonRoutesPending, pending+"rpc-evm, rpc-rpc, rpc-rest, rpc-grpc as it is now")
+	pending := "no controller of Gateway gateways/public has accepted the current generation of HTTPRoute "
+	w.awaitNetworking("rpc", metav1.ConditionFalse, v1alpha1.ReasonRoutesPending, pending+"rpc-evm, rpc-rpc, rpc-rest, rpc-grpc")
 
 	stop := w.startGateway("elsewhere.example")
 	w.awaitNetworking("rpc", metav1.ConditionFalse, v1alpha1.ReasonRoutesNotAccepted,
@@ -167,7 +167,7 @@ func TestNetworking_Routes_AreReadyOnlyWhileTheGatewayAcceptsThem(t *testing.T) 
 	evm := &gatewayv1.HTTPRoute{}
 	w.Get("rpc-evm", evm)
 	w.Delete(evm)
-	w.awaitNetworking("rpc", metav1.ConditionFalse, v1alpha1.ReasonRoutesPending, pending+"rpc-evm as it is now")
+	w.awaitNetworking("rpc", metav1.ConditionFalse, v1alpha1.ReasonRoutesPending, pending+"rpc-evm")
 	w.startGateway("sei.example")
 	w.awaitNetworking("rpc", metav1.ConditionTrue, v1alpha1.ReasonHTTPRoutesPublished, "")
 

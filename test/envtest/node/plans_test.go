@@ -75,7 +75,7 @@ func TestD6_FailedNode_RecoversByRetryAndBySpecChange(t *testing.T) {
 		t.Errorf("last plan %+v", n.Status.LastPlan)
 	}
 	wantMessage(t, n, v1alpha1.ConditionReady, "sei.io/retry")
-	wantMessage(t, n, v1alpha1.ConditionPlanInProgress, "failed at task config-apply")
+	wantMessage(t, n, v1alpha1.ConditionPlanInProgress, "failed at step config-apply")
 
 	// The event is told once, however often the node is looked at.
 	w.awaitEvent(events.PlanFailed)

@@ -120,11 +120,11 @@ func TestFailure_OfTheSidecar_IsTerminalOnlyIfItSaysSo(t *testing.T) {
 	on := &chain{}
 	w.Sidecars.Program(w.Key("v"), api.GovVote, sidecarsim.Outcome{Do: on.include})
 	w.Sidecars.Program(w.Key("v"), api.GovVote, sidecarsim.Outcome{Times: 1,
-		Error: api.Retryable(api.CodeUnavailable, errors.New("asking the node: connection refused"))})
+		Error: api.Retryable(api.CodeUnavailable, errors.New("querying the node: connection refused"))})
 	idsBefore, before := w.submitted("v", api.GovVote)
 	w.Create(vote("patient", "v"))
 	w.await("patient", func(t *v1alpha1.SeiNodeTask) bool {
-		return says(t, v1alpha1.ConditionReady, "retried: asking the node: connection refused")
+		return says(t, v1alpha1.ConditionReady, "retried: querying the node: connection refused")
 	})
 	w.await("patient", complete)
 	if ids, after := w.submitted("v", api.GovVote); after-before != 2 || ids-idsBefore != 1 || on.transactions() != 1 {

@@ -127,7 +127,7 @@ func TestStateSync_NodeThatDoesNotSync_IsNamedWithItsState(t *testing.T) {
 	waits := w.await("s", func(t *v1alpha1.SeiNodeTask) bool { return says(t, v1alpha1.ConditionReady, "await-sync") })
 	requireWords(t, waits, v1alpha1.ConditionReady, "the node is not in sync yet (noPeers): seid has no peers")
 	over := w.await("s", failed(v1alpha1.ReasonTaskTimeout))
-	requireWords(t, over, v1alpha1.ConditionFailed, "not in sync yet (noPeers): seid has no peers; the node runs and goes on syncing")
+	requireWords(t, over, v1alpha1.ConditionFailed, "not in sync yet (noPeers): seid has no peers; the node keeps running and syncing")
 	w.await("s", func(t *v1alpha1.SeiNodeTask) bool { return len(t.Finalizers) == 0 }) // it holds nothing
 
 	w.Create(stateSync("again", "n"))

@@ -119,7 +119,7 @@ func TestValidate_Fails_TheLastGoodConfigurationStaysInForce(t *testing.T) {
 		raw, err := f.RunAs(t, id, api.ConfigValidate, `{}`)
 		handlertest.WantError(t, err, api.CodeInvalidParams, `config validation failed: {"valid":false`)
 		handlertest.WantError(t, err, api.CodeInvalidParams, "panic: no such thing")
-		if hint := api.DetailOf(err).Hint; !strings.Contains(hint, "the last good configuration stays in force") {
+		if hint := api.DetailOf(err).Hint; !strings.Contains(hint, "the last good configuration stays active") {
 			t.Errorf("hint is %q", hint)
 		}
 		if !strings.Contains(string(raw), `"tried":true`) || !strings.Contains(string(raw), `"replaced":true`) {

@@ -179,7 +179,7 @@ func (s *search) timeOf(ctx context.Context, height int64) (time.Time, error) {
 		if err == nil {
 			return commit.Header.Time, nil
 		}
-		refusals = errors.Join(refusals, fmt.Errorf("asking %s for block %d: %w", w.address, height, err))
+		refusals = errors.Join(refusals, fmt.Errorf("querying %s for block %d: %w", w.address, height, err))
 	}
 	if errors.Is(refusals, rpc.ErrUnreachable) {
 		return time.Time{}, api.Retryable(api.CodeUnavailable, refusals)

@@ -122,7 +122,7 @@ func (t *Tasks) fail(found findings) (any, error) {
 	}
 	if replaced {
 		found.Replaced = true
-		failure = failure.WithHint("%s; the last good configuration stays in force", failure.Detail.Hint)
+		failure = failure.WithHint("%s; the last good configuration stays active", failure.Detail.Hint)
 	}
 	return found, failure
 }

@@ -179,7 +179,7 @@ func (s *search) agree(ctx context.Context, height int64) (trustPoint, error) {
 		if says[w.address] == hash {
 			return "", false
 		}
-		return fmt.Sprintf("says that block %d is %s, %d others say %s: it is on a fork or lies", height, says[w.address], count[hash], hash), false
+		return fmt.Sprintf("says that block %d is %s, %d others say %s: it is on a fork or faulty", height, says[w.address], count[hash], hash), false
 	})
 }
 
@@ -198,7 +198,7 @@ func (s *search) disagreement(height int64, says map[string]string) error {
 		claims = append(claims, w.address+" says "+says[w.address])
 	}
 	return api.Terminal(api.CodeIntegrity, fmt.Errorf("witnesses disagree about block %d: %s", height, strings.Join(claims, ", "))).
-		WithHint("one of the witnesses is on a fork or lies; leave it out of rpcServers, or name a third that decides")
+		WithHint("one of the witnesses is on a fork or faulty; remove it from rpcServers, or add a third one as a tiebreaker")
 }
 
 func (s *search) result(point trustPoint) *wire.StateSync {
@@ -211,14 +211,14 @@ func (s *search) result(point trustPoint) *wire.StateSync {
 	for _, w := range s.usable {
 		found.RPCServers = append(found.RPCServers, w.address)
 		if other := ids[w.nodeID]; other != "" && w.nodeID != "" {
-			found.Warnings = append(found.Warnings, fmt.Sprintf("%s and %s are the same node, so neither can contradict the other", other, w.address))
+			found.Warnings = append(found.Warnings, fmt.Sprintf("%s and %s are the same node, so the block is not cross-checked", other, w.address))
 		}
 		ids[w.nodeID] = w.address
 	}
 	if len(found.RPCServers) == 1 {
 		// seid wants two names; it does not check that they are two servers.
 		found.RPCServers = append(found.RPCServers, found.RPCServers[0])
-		found.Warnings = append(found.Warnings, "there is only one witness, so nobody can contradict it")
+		found.Warnings = append(found.Warnings, "there is only one witness, so the block is not cross-checked")
 	}
 	return found
 }

@@ -209,11 +209,11 @@ func (j *job) askBlock(ctx context.Context, client *rpc.Client, height int64) (*
 func (j *job) compareResults(ctx context.Context, canonical *rpc.Client, found *report) error {
 	mine, err := j.shadow.BlockResults(ctx, found.Height)
 	if err != nil {
-		return api.Retryable(api.CodeUnavailable, fmt.Errorf("asking %s for the results of block %d: %w", j.shadow.URL(), found.Height, err))
+		return api.Retryable(api.CodeUnavailable, fmt.Errorf("querying %s for the results of block %d: %w", j.shadow.URL(), found.Height, err))
 	}
 	theirs, err := canonical.BlockResults(ctx, found.Height)
 	if err != nil {
-		return api.Retryable(api.CodeUnavailable, fmt.Errorf("asking %s for the results of block %d: %w", canonical.URL(), found.Height, err))
+		return api.Retryable(api.CodeUnavailable, fmt.Errorf("querying %s for the results of block %d: %w", canonical.URL(), found.Height, err))
 	}
 	found.ShadowResults, found.CanonicalResults = mine.Raw, theirs.Raw
 	found.Differences = append(found.Differences, compareTxs(mine.Txs, theirs.Txs)...)

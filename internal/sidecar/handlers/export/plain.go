@@ -31,7 +31,7 @@ func (j *job) export(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("asking the node: %w", err)
+			return fmt.Errorf("querying the node: %w", err)
 		}
 		first, head := j.last+1, status.SyncInfo.LatestBlockHeight
 		if earliest := status.SyncInfo.EarliestBlockHeight; earliest > first {
@@ -58,7 +58,7 @@ func (j *job) exportPage(ctx context.Context, first, end int64) error {
 		for height := first; height <= end; height++ {
 			results, err := j.shadow.BlockResults(ctx, height)
 			if err != nil {
-				return api.Retryable(api.CodeUnavailable, fmt.Errorf("asking for the results of block %d: %w", height, err))
+				return api.Retryable(api.CodeUnavailable, fmt.Errorf("querying the results of block %d: %w", height, err))
 			}
 			if err := enc.Encode(exportLine{Height: height, ExportedAt: time.Now().UTC(), BlockResults: results.Raw}); err != nil {
 				return err

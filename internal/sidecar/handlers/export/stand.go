@@ -132,7 +132,7 @@ func (t *Tasks) keepStanding(records engine.Records, s *standing, j *job) error 
 	return nil
 }
 
-var errReplaced = errors.New("another export was asked for")
+var errReplaced = errors.New("another export was requested")
 
 // compareAll compares from where it left off. Blocks that this node does not have any more, or
 // never had because it began with a snapshot, are passed over; the names of the pages show it.

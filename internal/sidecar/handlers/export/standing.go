@@ -99,7 +99,7 @@ func replace(records engine.Records, before *standing, p wire.SetResultExport) (
 
 func putHeight(records engine.Records, p wire.ResultExport, height int64) error {
 	if err := records.Put(record(p), strconv.AppendInt(nil, height, 10)); err != nil {
-		return fmt.Errorf("noting the export: %w", err)
+		return fmt.Errorf("recording the export: %w", err)
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func readIfThere(file string) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading where to begin: %w", err)
+		return nil, fmt.Errorf("reading the start height: %w", err)
 	}
 	return data, nil
 }
@@ -161,7 +161,7 @@ func readIfThere(file string) ([]byte, error) {
 func parseHeight(data []byte) (int64, error) {
 	height, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("reading where to begin: %w", err)
+		return 0, fmt.Errorf("reading the start height: %w", err)
 	}
 	return height, nil
 }
@@ -196,7 +196,7 @@ func (j *job) advance(height int64) error {
 		return err
 	}
 	if err := j.task.Records.Put(record(j.params), strconv.AppendInt(nil, height, 10)); err != nil {
-		return fmt.Errorf("noting the export: %w", err)
+		return fmt.Errorf("recording the export: %w", err)
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (t *Tasks) install(file, hash string) (string, error) {
 	}
 	if started && !replace {
 		return "", api.Terminal(api.CodePrecondition, errors.New("the node has blocks of a chain with another genesis")).
-			WithHint("run reset-data first if the node shall join the chain of the new genesis")
+			WithHint("to join the chain of the new genesis, run reset-data first")
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o750); err != nil {
 		return "", fmt.Errorf("making the configuration directory: %w", err)
@@ -247,7 +247,7 @@ func unpackGenesis(packed string) ([]byte, error) {
 		return nil, fmt.Errorf("is not gzip in base64: %w", err)
 	}
 	if len(data) > maxInline {
-		return nil, fmt.Errorf("unfolds to more than %d bytes", maxInline)
+		return nil, fmt.Errorf("decompresses to more than %d bytes", maxInline)
 	}
 	return data, nil
 }

@@ -71,7 +71,7 @@ func (t *Tasks) fillHome(ctx context.Context, moniker string) error {
 	for _, name := range missing {
 		target := t.Node.Home.Path(name)
 		if err := os.MkdirAll(filepath.Dir(target), 0o750); err != nil {
-			return fmt.Errorf("making the home: %w", err)
+			return fmt.Errorf("creating the home directory: %w", err)
 		}
 		if err := durable.Rename(filepath.Join(scratch, name), target); err != nil {
 			return err

@@ -26,7 +26,7 @@ func (t *Tasks) fetchPublic(ctx context.Context, scratch, file string) (fetched,
 	if t.Node.GenesisBucket == "" {
 		return "", "", api.Terminal(api.CodePrecondition, fmt.Errorf(
 			"this seid does not carry the genesis of %s (%w), and no genesis bucket is configured", t.Node.ChainID, madeUp)).
-			WithHint("use an image of v6.4 or later, put the genesis into a bucket, or hand it to the task")
+			WithHint("use an image of v6.4 or later, put the genesis into a bucket, or pass it to the task")
 	}
 	if source, err = t.download(ctx, file); err != nil {
 		return "", "", fmt.Errorf("this seid does not carry the genesis of %s (%w); fetching it: %w", t.Node.ChainID, madeUp, err)

@@ -62,7 +62,7 @@ func (t *Tasks) publish(ctx context.Context, bucket *objectstore.Bucket, data []
 func (t *Tasks) otherGenesis(bucket *objectstore.Bucket, there, ours string) error {
 	return api.Terminal(api.CodePrecondition, fmt.Errorf("%s holds another genesis of this chain: SHA-256 %s, and not %s",
 		bucket.Address(t.key(genesisFile)), there, ours)).
-		WithHint("a chain may run on it, so it is not replaced; choose another chain id or bucket, or delete the object if that chain is no more")
+		WithHint("a chain may run on it, so it is not replaced; choose another chain id or bucket, or delete the object if that chain no longer exists")
 }
 
 // putArtifact writes what the genesis is made from. Once the genesis is published, that cannot

@@ -103,7 +103,7 @@ func judge(found *wire.GovTxResult, msg message) (*wire.GovTxResult, error) {
 		return found, api.Terminal(api.CodeTransactionFailed,
 			fmt.Errorf("transaction %s failed at height %d: code=%d codespace=%q log=%s", found.TxHash, found.Height, found.Code, found.Codespace, found.RawLog))
 	case msg.proposes && found.ProposalID == 0:
-		return found, api.Terminal(api.CodeTransactionFailed, fmt.Errorf("transaction %s made no proposal", found.TxHash))
+		return found, api.Terminal(api.CodeTransactionFailed, fmt.Errorf("transaction %s created no proposal", found.TxHash))
 	}
 	found.RawLog = "" // of interest only when something is wrong
 	return found, nil

@@ -78,7 +78,7 @@ func (t *Tasks) ready(ctx context.Context, chainID string) (*rpc.Status, error) 
 	}
 	status, err := t.RPC().Status(ctx)
 	if err != nil {
-		return nil, api.Retryable(api.CodeUnavailable, fmt.Errorf("asking the node: %w", err))
+		return nil, api.Retryable(api.CodeUnavailable, fmt.Errorf("querying the node: %w", err))
 	}
 	if status.NodeInfo.Network != chainID {
 		return nil, api.Terminal(api.CodePrecondition, fmt.Errorf("the node is on chain %q, not %q", status.NodeInfo.Network, chainID))

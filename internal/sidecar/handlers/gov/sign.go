@@ -45,15 +45,15 @@ func (t *Tasks) account(ctx context.Context, address string) (account, error) {
 	query := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), address)
 	answer, err := t.RPC().ABCIQuery(ctx, "/cosmos.auth.v1beta1.Query/Account", query)
 	if err != nil {
-		return account{}, api.Retryable(api.CodeUnavailable, fmt.Errorf("asking for the account: %w", err))
+		return account{}, api.Retryable(api.CodeUnavailable, fmt.Errorf("querying the account: %w", err))
 	}
 	if answer.Code != 0 {
-		return account{}, api.Terminal(api.CodePrecondition, fmt.Errorf("asking for account %s: %s", address, answer.Log)).
+		return account{}, api.Terminal(api.CodePrecondition, fmt.Errorf("querying account %s: %s", address, answer.Log)).
 			WithHint("the account has to exist on chain; send it the fees first")
 	}
 	found, err := parseAccount(answer.Value, address)
 	if err != nil {
-		return account{}, fmt.Errorf("asking for the account: %w", err)
+		return account{}, fmt.Errorf("querying the account: %w", err)
 	}
 	return found, nil
 }

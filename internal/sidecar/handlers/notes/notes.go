@@ -41,7 +41,7 @@ func Find(task engine.Task, kind string, value any) (bool, error) {
 			continue
 		}
 		if err := json.Unmarshal(n.Value, value); err != nil {
-			return false, fmt.Errorf("reading the note on %s: %w", kind, err)
+			return false, fmt.Errorf("reading the record of %s: %w", kind, err)
 		}
 		return true, nil
 	}
@@ -52,7 +52,7 @@ func Find(task engine.Task, kind string, value any) (bool, error) {
 func Keep(task engine.Task, kind string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		return fmt.Errorf("noting %s: %w", kind, err)
+		return fmt.Errorf("recording %s: %w", kind, err)
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -69,10 +69,10 @@ func Keep(task engine.Task, kind string, value any) error {
 	fresh = append(fresh, note{Task: task.ID, Params: task.ParamsDigest, Value: raw})
 	data, err := json.Marshal(fresh[max(0, len(fresh)-kept):])
 	if err != nil {
-		return fmt.Errorf("noting %s: %w", kind, err)
+		return fmt.Errorf("recording %s: %w", kind, err)
 	}
 	if err := task.Records.Put(key(kind), data); err != nil {
-		return fmt.Errorf("noting %s: %w", kind, err)
+		return fmt.Errorf("recording %s: %w", kind, err)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func read(records engine.Records, kind string) ([]note, error) {
 	}
 	var list []note
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("reading the notes on %s: %w", kind, err)
+		return nil, fmt.Errorf("reading the records of %s: %w", kind, err)
 	}
 	return list, nil
 }

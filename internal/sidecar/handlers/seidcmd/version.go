@@ -16,7 +16,7 @@ func (r Runner) Version(ctx context.Context) (string, error) {
 	}
 	version, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	if version == "" {
-		return "", errors.New("running seid version: it says nothing")
+		return "", errors.New("running seid version: no output")
 	}
 	return version, nil
 }
@@ -32,7 +32,7 @@ func (r Runner) BuildTags(ctx context.Context) ([]string, error) {
 			return strings.FieldsFunc(list, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '"' }), nil
 		}
 	}
-	return nil, errors.New("running seid version --long: it does not tell its build tags")
+	return nil, errors.New("running seid version --long: no build tags reported")
 }
 
 // tell runs a command that only prints something. Every command of seid writes client.toml into
@@ -41,7 +41,7 @@ func (r Runner) BuildTags(ctx context.Context) ([]string, error) {
 func (r Runner) tell(ctx context.Context, args ...string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "seid-tell-*")
 	if err != nil {
-		return nil, fmt.Errorf("making a home for seid %s: %w", args[0], err)
+		return nil, fmt.Errorf("creating a scratch home for seid %s: %w", args[0], err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	return r.Run(ctx, Call{Args: append(args, "--home", dir), Merge: true})

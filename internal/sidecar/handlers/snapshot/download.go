@@ -86,7 +86,7 @@ func (d *download) fetch(ctx context.Context, key string) (sum string, err error
 }
 
 // errCut is a stream that ended before the object did.
-var errCut = errors.New("the connection ended before the object did")
+var errCut = errors.New("the connection closed before the object was complete")
 
 func worthAnotherTry(err error) bool {
 	e, ok := errors.AsType[*objectstore.Error](err)
@@ -165,7 +165,7 @@ func (d *download) copy(ctx context.Context, object objectstore.Object) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case d.part.Offset > object.Size:
-			return api.Terminal(api.CodeIntegrity, fmt.Errorf("%s is longer than the %d bytes it is said to have", object.Key, object.Size))
+			return api.Terminal(api.CodeIntegrity, fmt.Errorf("%s is longer than its %d bytes", object.Key, object.Size))
 		case errors.Is(readErr, io.EOF) && d.part.Offset < object.Size:
 			return errCut
 		case errors.Is(readErr, io.EOF):

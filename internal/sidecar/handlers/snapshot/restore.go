@@ -76,7 +76,7 @@ func (t *Tasks) restoredBefore(requireVerified bool) (any, bool, error) {
 		return nil, false, err
 	}
 	if requireVerified {
-		return nil, false, api.Terminal(api.CodePrecondition, errors.New("this home was restored before, and nobody knows whether the snapshot was verified")).
+		return nil, false, api.Terminal(api.CodePrecondition, errors.New("this home was restored before, but it is unknown whether the snapshot was verified")).
 			WithHint("run reset-data first, which keeps keys and signing state")
 	}
 	data, err := os.ReadFile(t.Node.Home.Path(leftovers.RestoredHeight))

@@ -92,7 +92,7 @@ func checkDisk(l layout.Layout) error {
 	}
 	var stat unix.Statfs_t
 	if err := unix.Statfs(l.Dir, &stat); err != nil {
-		return fmt.Errorf("asking for the free space of %s: %w", l.Dir, err)
+		return fmt.Errorf("reading the free space of %s: %w", l.Dir, err)
 	}
 	if free := stat.Bavail * uint64(stat.Bsize); free < minFree {
 		return fmt.Errorf("no disk space: %s has %d MiB free and the cluster needs %d MiB; free some, or choose another --state-dir",
