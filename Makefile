@@ -15,7 +15,7 @@ ACTIONLINT     := hack/tool.sh github.com/rhysd/actionlint/cmd/actionlint@v1.7.1
 GOTESTSUM      := hack/tool.sh gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output
 
 UNIT      = $(shell go list ./... 2>/dev/null | grep -vE '/test/(envtest|fault|sidecar|e2e|monitoring)')
-# Inputs per fuzz target. A time, as in 30s, may end with "context deadline exceeded" (golang/go#75804, mended in Go 1.27).
+# Inputs per fuzz target. A time, as in 30s, may end with "context deadline exceeded" (golang/go#75804, fixed in Go 1.27).
 FUZZTIME ?= 10000x
 # How many runs of a scenario stand side by side.
 FAULT_WORLDS ?= 8

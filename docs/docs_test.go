@@ -1,5 +1,5 @@
 // Package docs_test keeps the documentation true: names, files, links and tests
-// that a page speaks of must exist. It holds no product code.
+// that a page names must exist. It holds no product code.
 package docs_test
 
 import (

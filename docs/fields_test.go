@@ -70,7 +70,7 @@ func fieldRows(t *testing.T) map[string][]row {
 	return found
 }
 
-// names reports whether a row speaks of a field. In a status a row may speak of all that is below
+// names reports whether a row names a field. In a status a row may cover all that is below
 // a field; what users set is listed one by one.
 func (r row) names(field string) bool {
 	below, all := strings.CutSuffix(r.field, ".*")

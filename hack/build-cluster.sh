@@ -116,7 +116,7 @@ if [[ -n $print_only ]]; then
 fi
 
 # The stamp covers what goes into the binary: recipe, versions and sources. Files of the node profile are left out of the
-# plain build's stamp: working on them must not make every test run link the control plane anew.
+# plain build's stamp: working on them must not make every test run link the control plane again.
 stamp() {
   local sources=("$module/$modfile" "$module/${modfile%.mod}.sum")
   while IFS= read -r f; do sources+=("$f"); done < <(

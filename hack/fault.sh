@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes all fault runs there are, in parts: each part has a control plane of its own, because the namespaces of runs
-# that are over are left in it. Goes on where the same code was interrupted. Arguments are those of the test binary.
+# that have ended are left in it. Continues where the same code was interrupted. Arguments are those of the test binary.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 hack/build-cluster.sh >/dev/null

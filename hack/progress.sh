@@ -30,7 +30,7 @@ progress() {
 # compiled prints how many packages go build -v has named. Lines with spaces are warnings of compilers.
 compiled() { grep -cE '^[^ #]+$' "$log" || true; }
 
-# show_progress PID TOTAL BEGAN shows how far a build is: a bar that is drawn anew every second on a terminal, a line
+# show_progress PID TOTAL BEGAN shows how far a build is: a bar that is drawn again every second on a terminal, a line
 # every ten seconds elsewhere.
 show_progress() {
   local pid=$1 total=$2 began=$3 told=$3

@@ -16,7 +16,7 @@ kubectl -n $namespace get serviceaccount sei-operator >/dev/null || fail "the cl
 replicas=$(kubectl -n $namespace get deployment sei-operator --ignore-not-found -o 'jsonpath={.spec.replicas}')
 [[ ${replicas:-0} == 0 ]] || fail "an operator runs in the cluster: kubectl -n $namespace scale deployment/sei-operator --replicas=0"
 
-# Names the account for which tokens for sidecars are asked; the operator reads it anew, so it is renewed beside it.
+# Names the account for which tokens for sidecars are asked; the operator reads it again, so it is renewed beside it.
 token=$(mktemp)
 renew() { kubectl -n $namespace create token sei-operator --audience=sei-sidecar --duration=2h >"$token"; }
 renew

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the operator and the network of make up into the cluster of KUBECONFIG. Nothing is compiled: IMG, SIDECAR_IMG
-# and SEID_IMG name images that the cluster can pull or already has. Run again, it goes on with what is there.
+# and SEID_IMG name images that the cluster can pull or already has. Run again, it continues with what is there.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts a Kubernetes node on this machine, installs the operator as it is shipped, and brings up a Sei network of four
-# validators and a full node. Run again, it goes on with what is there. hack/down.sh ends it and leaves nothing.
+# validators and a full node. Run again, it continues with what is there. hack/down.sh ends it and leaves nothing.
 # With the argument --empty it ends once Kubernetes has the images: nothing is installed.
 #
 # K8S_VERSION selects the Kubernetes version. CLUSTER_STATE is a folder for another cluster than that of make up, and

@@ -9,13 +9,13 @@ const (
 	ConditionInSync = "InSync"
 	// ConditionReconciling is True while the operator works on the object.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is True when the operator cannot go on by itself.
+	// ConditionStalled is True when the operator cannot continue by itself.
 	ConditionStalled = "Stalled"
 	// ConditionSidecarReady says whether the sidecar holds the start gate open.
 	ConditionSidecarReady = "SidecarReady"
 	// ConditionNodeUpdateInProgress says whether the pod is being replaced.
 	ConditionNodeUpdateInProgress = "NodeUpdateInProgress"
-	// ConditionPlanInProgress says what work is going on.
+	// ConditionPlanInProgress says what work is in progress.
 	ConditionPlanInProgress = "PlanInProgress"
 	// ConditionSpecValid says whether the spec makes sense beyond what admission sees.
 	ConditionSpecValid = "SpecValid"
@@ -54,7 +54,7 @@ const (
 	ConditionGenesisCeremonyComplete = "GenesisCeremonyComplete"
 	// ConditionRolloutInProgress says whether a change is on its way.
 	ConditionRolloutInProgress = "RolloutInProgress"
-	// ConditionRolloutStalled says whether a rollout stands still.
+	// ConditionRolloutStalled says whether a rollout makes no progress.
 	ConditionRolloutStalled = "RolloutStalled"
 	// ConditionRolloutFailed says whether a rollout was halted by a node that failed.
 	ConditionRolloutFailed = "RolloutFailed"
@@ -160,7 +160,7 @@ const (
 	// spec is in force.
 	ReasonVolumeNotResized = "VolumeNotResized"
 	// ReasonNoCertificate: the sidecar cannot get a certificate. A pod is neither made nor replaced;
-	// one that runs goes on.
+	// one that runs continues.
 	ReasonNoCertificate = "NoCertificate"
 )
 
@@ -239,7 +239,7 @@ const (
 	// ReasonSnapshotAPIMissing: the cluster has no VolumeSnapshots.
 	ReasonSnapshotAPIMissing = "SnapshotAPIMissing"
 	ReasonSnapshotRefused    = "SnapshotRefused"
-	// ReasonSnapshotTimeout: it was not cut in time, and the upgrade went on.
+	// ReasonSnapshotTimeout: it was not cut in time, and the upgrade continued.
 	ReasonSnapshotTimeout = "SnapshotTimeout"
 )
 

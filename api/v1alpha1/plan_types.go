@@ -29,8 +29,8 @@ const (
 )
 
 // TaskPlan is an ordered list of tasks that takes an object from one state to
-// another. It is written before anything is done, so that it shows what is going
-// on, and so that a restarted operator continues where the last one stopped.
+// another. It is written before anything is done, so that it shows what is in progress, and so that a
+// restarted operator continues where the last one stopped.
 type TaskPlan struct {
 	// id is unique per plan.
 	ID string `json:"id"`

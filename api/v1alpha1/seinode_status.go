@@ -68,7 +68,7 @@ type SeiNodeStatus struct {
 	// statefulSet is the identity of the StatefulSet the operator made.
 	// +optional
 	StatefulSet *ObjectIdentity `json:"statefulSet,omitempty"`
-	// plan is the work going on. Absent means there is none.
+	// plan is the work in progress. Absent means there is none.
 	// +optional
 	Plan *TaskPlan `json:"plan,omitempty"`
 	// lastPlan is how the work before ended.

@@ -68,7 +68,7 @@ type SeiNodeDeploymentStatus struct {
 	// rollout is the change going on. Absent means there is none.
 	// +optional
 	Rollout *RolloutStatus `json:"rollout,omitempty"`
-	// plan is the fleet's own work going on, for example a genesis ceremony.
+	// plan is the fleet's own work in progress, for example a genesis ceremony.
 	// +optional
 	Plan *TaskPlan `json:"plan,omitempty"`
 	// lastPlan is how the fleet's own work before ended.

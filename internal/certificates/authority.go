@@ -38,7 +38,7 @@ type Authority struct {
 	mu     sync.Mutex
 	held   *bundle
 	readAt time.Time
-	// failedAt is when the Secret was last asked for in vain, and err how that went.
+	// failedAt is when the Secret was last asked for without success, and err how that went.
 	failedAt time.Time
 	err      error
 }

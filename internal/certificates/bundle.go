@@ -43,7 +43,7 @@ func bundleOf(issuing *authority, others []*x509.Certificate) *bundle {
 	return b
 }
 
-// due reports whether another authority shall issue from now on.
+// due reports whether another authority should issue from now on.
 func (b *bundle) due(now time.Time) bool {
 	return !now.Before(RenewAt(b.issuing.certificate.NotBefore, b.issuing.certificate.NotAfter))
 }

@@ -130,7 +130,7 @@ func checkSidecars(ctx context.Context, c *checkup) []checkResult {
 	return results
 }
 
-// skewReasons are the reasons of a node that tell of a pod that is older than the operator.
+// skewReasons are the reasons of a node that report a pod that is older than the operator.
 func skewReasons(node *v1alpha1.SeiNode) []string {
 	var found []string
 	for _, c := range node.Status.Conditions {

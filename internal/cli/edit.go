@@ -59,7 +59,7 @@ func (e *edit) named(ctx context.Context, arg string) (*Cluster, target, error) 
 	return c, found, err
 }
 
-// change changes an object and prints it; done says what was done. It is read again and changed anew when
+// change changes an object and prints it; done says what was done. It is read again and changed again when
 // somebody else has written it meanwhile, as the operator does all the time.
 func (e *edit) change(ctx context.Context, c *Cluster, obj client.Object, done string, mutate func()) error {
 	return e.changeIf(ctx, c, obj, done, func() error { mutate(); return nil })

@@ -20,7 +20,7 @@ import (
 const (
 	// holdBack is how long a line waits for an earlier one of another source while following.
 	holdBack = 500 * time.Millisecond
-	// reopenAfter is the time between two tries to go on with a log that has ended.
+	// reopenAfter is the time between two tries to continue with a log that has ended.
 	reopenAfter = 2 * time.Second
 )
 
@@ -146,7 +146,7 @@ func (r *logReader) follow(ctx context.Context, sources []logSource, show func(l
 	}
 }
 
-// keepReading reads a source until the context ends, and goes on after the last line when the
+// keepReading reads a source until the context ends, and continues after the last line when the
 // container or the pod was replaced.
 func (r *logReader) keepReading(ctx context.Context, s logSource, lines chan<- logLine) {
 	options, complained := r.options(s), false

@@ -66,7 +66,7 @@ func printPlans(w io.Writer, plans Plans, now time.Time, wide bool) error {
 		return err
 	}
 	if last := plans.LastPlan; last != nil {
-		fmt.Fprintf(&b, "Previous plan: %s\n", lastPlanWords(last, now))
+		fmt.Fprintf(&b, "Previous plan: %s\n", lastPlanMessage(last, now))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -114,7 +114,7 @@ func taskTook(task *seiv1.PlannedTask, now time.Time) string {
 	return duration.HumanDuration(now.Sub(task.StartedAt.Time))
 }
 
-func lastPlanWords(last *seiv1.PlanSummary, now time.Time) string {
+func lastPlanMessage(last *seiv1.PlanSummary, now time.Time) string {
 	words := fmt.Sprintf("%s, %s %s ago", last.Reason, last.Outcome, duration.HumanDuration(now.Sub(last.FinishedAt.Time)))
 	if last.FailedTask != "" {
 		words += " at " + last.FailedTask + ": " + last.Error

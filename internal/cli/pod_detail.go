@@ -16,7 +16,7 @@ func podDetail(pod *corev1.Pod, now time.Time) PodDetail {
 	if pod.Status.Reason != "" {
 		d.Status = pod.Status.Reason
 	}
-	// A sidecar is an init container that goes on running, and counts as a container.
+	// A sidecar is an init container that keeps running, and counts as a container.
 	always := map[string]bool{}
 	for _, c := range pod.Spec.InitContainers {
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {

@@ -49,7 +49,7 @@ func newRolloutStatus(f *Factory) *cobra.Command {
 }
 
 // rolloutProgress is how far a rollout is, in words, and whether it is complete. A rollout that does not
-// go on by itself is an error.
+// continue by itself is an error.
 func rolloutProgress(fleet *seiv1.SeiNodeDeployment) (string, bool, error) {
 	status := &fleet.Status
 	if status.ObservedGeneration < fleet.Generation {

@@ -142,7 +142,7 @@ func (s *seen) daysLeft(node *seiv1.SeiNode, facts *live.Facts, now time.Time) (
 	return &whole, false
 }
 
-// targetImage is the image that the node shall run: that of its spec, or of the chain upgrade that is
+// targetImage is the image that the node should run: that of its spec, or of the chain upgrade that is
 // in force.
 func targetImage(node *seiv1.SeiNode) string {
 	if plan := node.Status.Plan; plan != nil && plan.Target != nil && plan.Target.Generation == node.Generation && plan.Target.Image != "" {

@@ -57,7 +57,7 @@ type NodeStatus struct {
 	Ready   string `json:"ready,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Image is what the pod runs, and TargetImage what it shall run.
+	// Image is what the pod runs, and TargetImage what it should run.
 	Image       string `json:"image,omitempty"`
 	TargetImage string `json:"targetImage"`
 	// Live is what the node itself tells now.
@@ -85,7 +85,7 @@ type PodDetail struct {
 	Age        metav1.Duration `json:"age"`
 }
 
-// PlanDetail is work that is going on.
+// PlanDetail is work that is in progress.
 type PlanDetail struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason,omitempty"`

@@ -99,7 +99,7 @@ func (t *statusTable) fleet(f *FleetStatus) {
 		days = newVolume
 	}
 	t.add(t.named("fleet", f.Namespace, f.Name), fmt.Sprintf("%d/%d", f.Ready, f.Replicas), f.Phase, height, lag, blank, f.AppHashes, disk, days,
-		t.image(f.Image), blank, blank, t.cut(sentences(rolloutWords(f.Rollout), f.Upgrade.words(t.wide))))
+		t.image(f.Image), blank, blank, t.cut(sentences(rolloutMessage(f.Rollout), f.Upgrade.words(t.wide))))
 	if f.Plan != nil {
 		t.plan(f.Plan, branch(len(f.Nodes) == 0))
 	}
@@ -151,7 +151,7 @@ func (t *statusTable) plan(p *PlanDetail, prefix string) {
 	t.add(prefix+"plan/"+p.Reason, fmt.Sprintf("%d/%d", p.Step, p.Steps), p.Phase, blank, blank, blank, blank, blank, blank, blank, blank, blank, t.cut(detail))
 }
 
-// images is what the pod runs, and what it shall run if that is something else.
+// images is what the pod runs, and what it should run if that is something else.
 func (t *statusTable) images(n *NodeStatus) string {
 	switch n.Image {
 	case n.TargetImage:
@@ -180,7 +180,7 @@ func sentences(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }
 
-func rolloutWords(r *RolloutDetail) string {
+func rolloutMessage(r *RolloutDetail) string {
 	if r == nil {
 		return ""
 	}

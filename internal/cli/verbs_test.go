@@ -166,7 +166,7 @@ func TestSetImage_AnUpgradeIsInForce_Warns(t *testing.T) {
 	}
 }
 
-// The operator writes nodes all the time: a change that lost the race is made anew on what is there now.
+// The operator writes nodes all the time: a change that lost the race is recreated on what is there now.
 func TestChange_SomebodyElseWasFaster_IsMadeAnew(t *testing.T) {
 	p := aCluster(t)
 	lost := false

@@ -1,5 +1,5 @@
 // Package conditions keeps lists of metav1.Condition: sorted, stamped with the
-// generation they speak of, and untouched when nothing changed, so that a settled
+// generation they are about, and untouched when nothing changed, so that a settled
 // object is never written. What a condition should say is decided elsewhere.
 package conditions
 

@@ -47,7 +47,7 @@ func rolloutEvents(was, is *seiv1.SeiNodeDeploymentStatus, changes string) []Eve
 	case after != nil && after.Upgrade != nil && (before == nil || before.Upgrade == nil || before.Upgrade.Name != after.Upgrade.Name):
 		return []Event{New(ChainUpgradeStarted, "the fleet starts chain upgrade %s: %s", after.Upgrade.Name, conditionMessage(is, seiv1.ConditionRolloutInProgress))}
 	case before == nil:
-		return []Event{New(RolloutStarted, "rolling out %s to %d nodes, target %s", orSomething(changes), after.Total, after.TargetHash)}
+		return []Event{New(RolloutStarted, "rolling out %s to %d nodes, target %s", orTemplate(changes), after.Total, after.TargetHash)}
 	case after == nil:
 		note := cmp.Or(conditionMessage(is, seiv1.ConditionRolloutInProgress), "every node that takes part runs the template")
 		return []Event{New(RolloutComplete, "%s", note)}
@@ -76,7 +76,7 @@ func waitedFor(r *seiv1.RolloutStatus) string {
 	return name
 }
 
-func orSomething(changes string) string {
+func orTemplate(changes string) string {
 	if changes == "" {
 		return "the template"
 	}

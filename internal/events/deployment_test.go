@@ -56,7 +56,7 @@ func TestForDeployment_EachTransition_IsToldOnce(t *testing.T) {
 	}
 }
 
-// A ceremony that fails is told of as such; a lost genesis that cannot be fetched again
+// A ceremony that fails is reported as such; a lost genesis that cannot be fetched again
 // is a failed plan of a chain that lives.
 func TestForDeployment_FailedPlans_AreToldByWhatTheyMean(t *testing.T) {
 	failed := metav1.Condition{Type: seiv1.ConditionPlanInProgress, Status: metav1.ConditionFalse, Reason: seiv1.ReasonPlanFailed, Message: "x"}

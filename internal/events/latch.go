@@ -20,7 +20,7 @@ type latchKey struct {
 }
 
 // Changed reports whether text is new for the object and reason. An empty text
-// means that the fact is over; it never counts as a change.
+// means that the fact has ended; it never counts as a change.
 func (l *Latch) Changed(object types.NamespacedName, reason Reason, text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -119,7 +119,7 @@ func pausedEvent(t conditions.Transition) (Event, bool) {
 	return Event{}, false
 }
 
-// sidecarEvent tells of a gate that closed unasked. Before a node runs, and while
+// sidecarEvent reports a gate that closed unasked. Before a node runs, and while
 // an update replaces its pod, the gate is closed on purpose.
 func sidecarEvent(t conditions.Transition, before, after *seiv1.SeiNode) (Event, bool) {
 	for _, n := range []*seiv1.SeiNode{before, after} {

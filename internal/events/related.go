@@ -42,7 +42,7 @@ func Node(fleet *seiv1.SeiNodeDeployment, name string) runtime.Object {
 	return &corev1.ObjectReference{APIVersion: seiv1.GroupVersion.String(), Kind: seiv1.KindSeiNode, Namespace: fleet.Namespace, Name: name}
 }
 
-// about is the other object that a condition of a node speaks of.
+// about is the other object that a condition of a node is about.
 func about(conditionType string, node *seiv1.SeiNode) runtime.Object {
 	switch conditionType {
 	case seiv1.ConditionReady, seiv1.ConditionNodeUpdateInProgress:

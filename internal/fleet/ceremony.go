@@ -64,7 +64,7 @@ type Ceremony struct {
 	Found *corev1.ConfigMap
 }
 
-// validators are the consensus addresses in the chain's genesis; nil when nobody can tell.
+// validators are the consensus addresses in the chain's genesis; nil when it cannot be determined.
 func (c Ceremony) validators() []string {
 	if c.State != CeremonyDone || c.Found == nil {
 		return nil
@@ -215,7 +215,7 @@ func NewCeremony(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, reason s
 }
 
 // BoundCeremony gives the tasks that have no deadline the ceremony's: all of them when
-// it begins, and what is left of them when it goes on after a pause.
+// it begins, and what is left of them when it continues after a pause.
 func BoundCeremony(snd *v1alpha1.SeiNodeDeployment, p *v1alpha1.TaskPlan, now time.Time) {
 	limit := defaultCeremonyDuration
 	if d := snd.Spec.Genesis.MaxCeremonyDuration; d != nil {

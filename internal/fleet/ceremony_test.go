@@ -143,7 +143,7 @@ func TestNewCeremony_EveryTaskHasTheCeremonysDeadline(t *testing.T) {
 	}
 }
 
-// A ceremony that is paused for longer than it may take does not fail when it goes on.
+// A ceremony that is paused for longer than it may take does not fail when it continues.
 func TestSuspendCeremony_StopsTheClockOfWhatIsLeft(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	snd := genesisFleet()

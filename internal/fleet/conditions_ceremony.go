@@ -13,10 +13,10 @@ func (s *report) planInProgress(set conditions.Setter) {
 	status := &s.snd.Status
 	switch {
 	case status.Plan != nil:
-		reason, message := planWords(status.Plan)
+		reason, message := planMessage(status.Plan)
 		set.True(v1alpha1.ConditionPlanInProgress, reason, message)
 	case planFailed(status):
-		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanFailed, failureWords(status.LastPlan))
+		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanFailed, failureMessage(status.LastPlan))
 	case status.LastPlan != nil:
 		set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanComplete, status.LastPlan.Reason)
 	default:
@@ -24,8 +24,8 @@ func (s *report) planInProgress(set conditions.Setter) {
 	}
 }
 
-// planWords says where a plan is, in words that only change when it moves on.
-func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
+// planMessage says where a plan is, in words that only change when it moves on.
+func planMessage(p *v1alpha1.TaskPlan) (reason, message string) {
 	t, index := plan.Current(p)
 	if t == nil {
 		return v1alpha1.ReasonPlanRunning, p.Reason
@@ -45,7 +45,7 @@ func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
 	return v1alpha1.ReasonPlanWaiting, message
 }
 
-func failureWords(last *v1alpha1.PlanSummary) string {
+func failureMessage(last *v1alpha1.PlanSummary) string {
 	return fmt.Sprintf("%s failed at step %s: %s", last.Reason, last.FailedTask, last.Error)
 }
 
@@ -65,18 +65,17 @@ func (s *report) ceremonyComplete(set conditions.Setter) {
 	case s.ceremony.State == CeremonyBlocked:
 		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, s.ceremony.Message)
 	case planFailed(status):
-		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, failureWords(status.LastPlan)+
+		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, failureMessage(status.LastPlan)+
 			". It is retried in a few minutes; to retry now, change the annotation "+v1alpha1.AnnotationRetry)
 	case p != nil:
-		_, message := planWords(p)
+		_, message := planMessage(p)
 		set.False(conditionType, v1alpha1.ReasonCeremonyInProgress, message)
 	default:
 		set.False(conditionType, v1alpha1.ReasonCeremonyNotStarted, "")
 	}
 }
 
-// ceremonyFailed reports whether the chain has no genesis and will not get one by what
-// goes on now.
+// ceremonyFailed reports whether the chain has no genesis and will not get one by what happens now.
 func (s *report) ceremonyFailed() bool {
 	status := &s.snd.Status
 	if s.snd.Spec.Genesis == nil || status.GenesisHash != "" {

@@ -11,7 +11,7 @@ import (
 )
 
 // readiness sets Ready, and the two conditions by which tools tell work in progress from work
-// that does not go on by itself (kstatus).
+// that does not continue by itself (kstatus).
 func (s *report) readiness(set conditions.Setter) {
 	if s.nodes == nil {
 		s.unseen(set)
@@ -48,7 +48,7 @@ func (s *report) ready() answer {
 	case !nodes.ok:
 		return nodes
 	case s.snd.Status.Rollout != nil:
-		return answer{false, rolloutReason(s.snd.Status.Rollout), s.rolloutWords()}
+		return answer{false, rolloutReason(s.snd.Status.Rollout), s.rolloutMessage()}
 	}
 	for _, n := range s.nodes {
 		if !n.Held && !n.Stopped && (!n.Current || !n.InForce) {
@@ -97,7 +97,7 @@ func (s *report) working(stalled bool) answer {
 	case status.Plan != nil:
 		return answer{true, status.Plan.Reason, status.Plan.Message}
 	case status.Rollout != nil:
-		return answer{true, rolloutReason(status.Rollout), s.rolloutWords()}
+		return answer{true, rolloutReason(status.Rollout), s.rolloutMessage()}
 	case s.surplus > 0:
 		return answer{true, v1alpha1.ReasonProgressing, "nodes are being removed"}
 	case slices.ContainsFunc(s.members, isComingUp):
@@ -106,8 +106,8 @@ func (s *report) working(stalled bool) answer {
 	return answer{false, v1alpha1.ReasonNoRollout, ""}
 }
 
-// specValid names what of the spec has no effect, or not the one that was meant. The fleet goes
-// on in any case.
+// specValid names what of the spec has no effect, or not the one that was meant. The fleet continues in any
+// case.
 func (s *report) specValid(set conditions.Setter) {
 	if problems := SpecProblems(s.snd); len(problems) > 0 {
 		set.False(v1alpha1.ConditionSpecValid, v1alpha1.ReasonSpecInvalid, strings.Join(problems, "; "))

@@ -12,7 +12,7 @@ func (s *report) rolloutInProgress(set conditions.Setter) {
 	rollout := s.snd.Status.Rollout
 	switch {
 	case rollout != nil:
-		set.True(v1alpha1.ConditionRolloutInProgress, rolloutReason(rollout), s.rolloutWords())
+		set.True(v1alpha1.ConditionRolloutInProgress, rolloutReason(rollout), s.rolloutMessage())
 	case s.before.Status.Rollout != nil:
 		set.False(v1alpha1.ConditionRolloutInProgress, v1alpha1.ReasonRolloutComplete, s.rolledOut())
 	case conditions.Get(s.snd.Status.Conditions, v1alpha1.ConditionRolloutInProgress) == nil:
@@ -24,12 +24,12 @@ func (s *report) rolloutInProgress(set conditions.Setter) {
 	}
 }
 
-// rolloutWords says how far a rollout is.
-func (s *report) rolloutWords() string {
+// rolloutMessage says how far a rollout is.
+func (s *report) rolloutMessage() string {
 	rollout := s.snd.Status.Rollout
 	message := fmt.Sprintf("%d of %d nodes are done; waiting on %s", rollout.Updated, rollout.Total, rollout.WaitingOn)
 	if rollout.Upgrade != nil {
-		message = upgradeWords(rollout)
+		message = upgradeMessage(rollout)
 	}
 	if s.snd.Spec.Paused {
 		message += " (the fleet is paused)"
@@ -37,7 +37,7 @@ func (s *report) rolloutWords() string {
 	return message
 }
 
-// rolloutReason is the reason of conditions that speak of a rollout.
+// rolloutReason is the reason of conditions that are about a rollout.
 func rolloutReason(r *v1alpha1.RolloutStatus) string {
 	if r.Upgrade != nil {
 		return v1alpha1.ReasonChainUpgrade
@@ -98,7 +98,7 @@ func (s *report) resizePending(set conditions.Setter) {
 	set.True(v1alpha1.ConditionResizePending, v1alpha1.ReasonVolumeNotResized, listed(pending))
 }
 
-// rolledOut says what a rollout that is over has come to.
+// rolledOut gives the result of a rollout that has ended.
 func (s *report) rolledOut() string {
 	held := 0
 	for _, n := range s.nodes {

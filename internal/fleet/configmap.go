@@ -69,7 +69,7 @@ func GenesisProblem(snd *v1alpha1.SeiNodeDeployment, live *corev1.ConfigMap, has
 	return ""
 }
 
-// GenesisValidators are the consensus addresses that the genesis lists; nil when nobody can tell.
+// GenesisValidators are the consensus addresses that the genesis lists; nil when it cannot be determined.
 // A ConfigMap of an older operator does not note them, so the file is read.
 func GenesisValidators(stored *corev1.ConfigMap) []string {
 	if noted := stored.Annotations[v1alpha1.AnnotationGenesisValidators]; noted != "" {
@@ -102,7 +102,7 @@ func AdoptedGenesis(snd *v1alpha1.SeiNodeDeployment, found *corev1.ConfigMap) *c
 }
 
 // NotInGenesis says why a validator of the fleet is no validator of the chain that the fleet has
-// started; empty when it is one, or when nobody can tell.
+// started; empty when it is one, or when it cannot be determined.
 func NotInGenesis(node *v1alpha1.SeiNode, validators []string) string {
 	if node == nil || len(validators) == 0 {
 		return ""

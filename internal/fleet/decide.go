@@ -96,8 +96,8 @@ func (d Decision) Halted() Decision {
 // MayMove reports whether a member may take over the template now.
 func (d *Decision) MayMove(i int) bool { return slices.Contains(d.Moves, d.Nodes[i].Ordinal) }
 
-// LeavesAlone reports whether nothing is written of a member now: it is somebody else's or about to
-// go, or it is not there and would wait in vain, for a genesis that never comes or for an address
+// LeavesAlone reports whether nothing is written of a member now: it is another owner's or about to
+// go, or it is not there and would wait without success, for a genesis that never comes or for an address
 // that its Service does not have yet.
 func (d *Decision) LeavesAlone(m *Member) bool {
 	if m.Live == nil {
@@ -106,7 +106,7 @@ func (d *Decision) LeavesAlone(m *Member) bool {
 	return m.Foreign != "" || m.Live.DeletionTimestamp != nil
 }
 
-// Want is what a member shall be now: the template, or as much of it as a node may take
+// Want is what a member should be now: the template, or as much of it as a node may take
 // over that has to wait for its turn.
 func (d *Decision) Want(i int, m *Member) (Child, error) {
 	switch {

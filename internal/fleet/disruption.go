@@ -10,7 +10,7 @@ import (
 )
 
 // DisruptionBudget keeps those who evict pods, for example to drain a machine, to the budget that
-// a rollout has: the two share it. It counts the nodes that shall be there and not those that are,
+// a rollout has: the two share it. It counts the nodes that should be there and not those that are,
 // so that a pod which is missing altogether counts as down. A pod that is not ready may always be
 // evicted: it serves nobody, and a machine must be drained of it too.
 func DisruptionBudget(snd *v1alpha1.SeiNodeDeployment) *policyv1ac.PodDisruptionBudgetApplyConfiguration {

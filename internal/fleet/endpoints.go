@@ -17,7 +17,7 @@ func InternalService(snd *v1alpha1.SeiNodeDeployment) *v1alpha1.InternalServiceS
 }
 
 // PerPodServices describes the nodes' own Services. Nodes that serve nothing have none
-// worth telling of.
+// worth reporting.
 func PerPodServices(snd *v1alpha1.SeiNodeDeployment, nodes []string) []v1alpha1.PerPodServiceStatus {
 	if !serves(snd) {
 		return nil

@@ -24,11 +24,11 @@ func failedBefore(live *v1alpha1.SeiNode) bool {
 	return live.Status.ObservedGeneration != live.Generation && !live.Spec.Paused && reportedFailure(live) != ""
 }
 
-// reportedFailure is the failure that a node's status tells of; empty when it tells of none.
+// reportedFailure is the failure that a node's status reports; empty when it reports none.
 func reportedFailure(live *v1alpha1.SeiNode) string {
 	status := &live.Status
 	if c := specProblem(live); c != nil {
-		return said(c)
+		return conditionText(c)
 	}
 	stalled := conditions.Get(status.Conditions, v1alpha1.ConditionStalled)
 	ready := conditions.Get(status.Conditions, v1alpha1.ConditionReady)
@@ -36,14 +36,14 @@ func reportedFailure(live *v1alpha1.SeiNode) string {
 	case status.Upgrade != nil && status.Upgrade.State == v1alpha1.UpgradeHalted:
 		return "" // the chain stopped it, and not what it was given
 	case stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason != v1alpha1.ReasonVolumeNotResized:
-		return said(stalled)
+		return conditionText(stalled)
 	case status.Phase == v1alpha1.NodeFailed && ready != nil:
-		return said(ready)
+		return conditionText(ready)
 	case triesAgain(status):
 		last := status.LastPlan
 		return fmt.Sprintf("%s failed at step %s and is retried: %s", last.Reason, last.FailedTask, last.Error)
 	case ready != nil && ready.Status == metav1.ConditionFalse && node.IsFailure(ready.Reason):
-		return said(ready)
+		return conditionText(ready)
 	default:
 		return ""
 	}

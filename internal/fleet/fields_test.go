@@ -19,7 +19,7 @@ func paths(t reflect.Type, prefix string) map[string]reflect.Type {
 	return found
 }
 
-// unclassified lists the fields of a spec that the table does not speak of.
+// unclassified lists the fields of a spec that the table does not mention.
 func unclassified(t *testing.T, spec reflect.Type, table map[string]fleet.Class) []string {
 	t.Helper()
 	var missing []string

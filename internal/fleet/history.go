@@ -22,7 +22,7 @@ const DefaultRevisionHistoryLimit = 10
 type History struct {
 	// Current is the name of the revision that holds the template.
 	Current string
-	// Writes are the revisions that are not as they shall be, that of the template first.
+	// Writes are the revisions that are not as they should be, that of the template first.
 	Writes []RevisionWrite
 	// Surplus are those beyond the limit, oldest first.
 	Surplus []*appsv1.ControllerRevision
@@ -30,14 +30,14 @@ type History struct {
 	Problem string
 }
 
-// RevisionWrite is a revision as it shall be.
+// RevisionWrite is a revision as it should be.
 type RevisionWrite struct {
 	Want *appsv1ac.ControllerRevisionApplyConfiguration
 	// Live is the one that is there; nil when there is none.
 	Live *appsv1.ControllerRevision
 }
 
-// DecideHistory compares the revisions that bear the fleet's name with what it shall keep. The
+// DecideHistory compares the revisions that bear the fleet's name with what it should keep. The
 // template has a revision with the highest number: a template that comes back gets a new number and
 // keeps its revision. Nodes are those that the fleet has.
 func DecideHistory(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode, found []*appsv1.ControllerRevision) (History, error) {
@@ -84,7 +84,7 @@ func number(current *appsv1.ControllerRevision, others []*appsv1.ControllerRevis
 	return highest + 1
 }
 
-// write adds a revision to what is written, unless it is as it shall be. One that is about to go is
+// write adds a revision to what is written, unless it is as it should be. One that is about to go is
 // left alone, and made again when it is gone.
 func (h *History) write(snd *v1alpha1.SeiNodeDeployment, name string, number int64, template []byte, live *appsv1.ControllerRevision) {
 	labels := maps.Clone(selectorLabels(snd.Name))

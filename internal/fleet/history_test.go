@@ -190,7 +190,7 @@ func TestHistory_RevisionThatCannotBeRead_IsDeletedInItsTurn(t *testing.T) {
 	p.requireImages(t, "2 seid:2")
 }
 
-// The revisions of others are neither counted nor touched, and one in the template's place is told of.
+// The revisions of others are neither counted nor touched, and one in the template's place is reported.
 func TestHistory_RevisionOfSomebodyElse_IsLeftAlone(t *testing.T) {
 	p := newPast(t)
 	p.limit(0)

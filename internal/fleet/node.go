@@ -27,7 +27,7 @@ type Node struct {
 	Soak time.Duration
 	// Ready: it is in sync and serves.
 	Ready bool
-	// Unknown: nobody knows whether it serves, for example because its kubelet is silent.
+	// Unknown: it is unknown whether it serves, for example because its kubelet is silent.
 	Unknown bool
 	// Stopped: it is not meant to run.
 	Stopped bool
@@ -44,7 +44,7 @@ type Node struct {
 	Resize string
 	// Why says what a node that is not done waits for.
 	Why string
-	// Upgrading: it has yet to take the upgrade of the chain that the fleet goes through.
+	// Upgrading: it still has to take the upgrade of the chain that the fleet goes through.
 	Upgrading bool
 	// FirstSync: it has never been in sync.
 	FirstSync bool
@@ -144,7 +144,7 @@ func inSyncOnAnotherSpec(live *v1alpha1.SeiNode) bool {
 	return IsReady(live) && !conditions.Is(live.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 }
 
-// soak is how long a node has yet to stay Ready. Ready turns False when a change is taken up,
+// soak is how long a node still has to stay Ready. Ready turns False when a change is taken up,
 // so that it counts from the end of the last one.
 func soak(live *v1alpha1.SeiNode, l look) time.Duration {
 	ready := conditions.Get(live.Status.Conditions, v1alpha1.ConditionReady)
@@ -196,12 +196,12 @@ func why(n Node, live *v1alpha1.SeiNode) string {
 	case ready.Status == metav1.ConditionTrue:
 		return "it is being updated"
 	default:
-		return said(ready)
+		return conditionText(ready)
 	}
 }
 
-// said repeats a condition in words.
-func said(c *metav1.Condition) string {
+// conditionText is a condition as text.
+func conditionText(c *metav1.Condition) string {
 	text := fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Reason)
 	if c.Message != "" {
 		text += ": " + c.Message

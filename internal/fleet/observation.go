@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// Member is one of the nodes the fleet shall have.
+// Member is one of the nodes the fleet should have.
 type Member struct {
 	// Target is the node as the template asks for it.
 	Target Child
@@ -26,7 +26,7 @@ type Member struct {
 	Refused string
 }
 
-// own is the fleet's node; nil when there is none, or when it is somebody else's.
+// own is the fleet's node; nil when there is none, or when it is another owner's.
 func (m *Member) own() *v1alpha1.SeiNode {
 	if m.Foreign != "" {
 		return nil
@@ -38,7 +38,7 @@ func (m *Member) own() *v1alpha1.SeiNode {
 type Observation struct {
 	// Fleet is the fleet as it was read.
 	Fleet *v1alpha1.SeiNodeDeployment
-	// Members are the nodes it shall have, by ordinal.
+	// Members are the nodes it should have, by ordinal.
 	Members []Member
 	// Surplus are its nodes beyond those, in the order in which they are removed.
 	Surplus []*v1alpha1.SeiNode

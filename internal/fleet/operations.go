@@ -33,7 +33,7 @@ func RollingOut(snd *v1alpha1.SeiNodeDeployment) bool {
 	return snd.Status.Rollout != nil || snd.Status.ObservedGeneration != snd.Generation
 }
 
-// Names are those of the nodes that the fleet shall have, by ordinal.
+// Names are those of the nodes that the fleet should have, by ordinal.
 func Names(snd *v1alpha1.SeiNodeDeployment) []string {
 	names := make([]string, 0, snd.Spec.Replicas)
 	for _, ordinal := range Ordinals(snd) {

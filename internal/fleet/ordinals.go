@@ -7,7 +7,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// Ordinals are those of the nodes the fleet shall have, ascending.
+// Ordinals are those of the nodes the fleet should have, ascending.
 func Ordinals(snd *v1alpha1.SeiNodeDeployment) []int {
 	ordinals := make([]int, 0, snd.Spec.Replicas)
 	if len(snd.Status.Ordinals) == 0 {
@@ -22,12 +22,12 @@ func Ordinals(snd *v1alpha1.SeiNodeDeployment) []int {
 	return ordinals
 }
 
-// ChooseOrdinals decides which nodes the fleet shall have, as it is kept in status: nothing when
+// ChooseOrdinals decides which nodes the fleet should have, as it is kept in status: nothing when
 // they are the first ones. An ordinal is a node's identity, so the others keep theirs when one
 // goes: of too many, those that are marked go first and then the highest; of too few, the lowest
 // that are free are added. The nodes matter to a fleet whose status says nothing. One that is being
 // deleted holds its place against those that stay, but not against a lower one that is free: it is
-// made anew in any case.
+// recreated in any case.
 func ChooseOrdinals(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) []int32 {
 	chosen, marked, leaving := slices.Clone(snd.Status.Ordinals), map[int32]bool{}, map[int32]bool{}
 	for _, node := range counted(snd, nodes) {
@@ -72,7 +72,7 @@ func counted(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) []*v1al
 	})
 }
 
-// Surplus are the fleet's nodes that it shall not have any more, in the order in which they are
+// Surplus are the fleet's nodes that it must not have any more, in the order in which they are
 // removed: the highest ordinal first.
 func Surplus(snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) []*v1alpha1.SeiNode {
 	wanted := Ordinals(snd)

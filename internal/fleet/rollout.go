@@ -13,8 +13,8 @@ import (
 //
 // A node to which something is being done may be about to go down, so it keeps the others
 // back. But it is not down, and being busy does not set it free: a change that restarts
-// nothing makes all nodes busy for a moment. Nor does it set a node free that nobody knows
-// whether it serves; it counts as down for all others.
+// nothing makes all nodes busy for a moment. Nor does it free a node of which it is unknown whether it
+// serves; it counts as down for all others.
 func Moves(nodes []Node, maxUnavailable int) []int {
 	var moves []int
 	b := budget{left: maxUnavailable}
@@ -77,7 +77,7 @@ func (b budget) spend(nodes []Node) []int {
 // it, or was a moment ago.
 func (n Node) mayGoDown() bool { return n.InFlight || n.Soak > 0 || n.Task != "" }
 
-// waits reports whether a node has yet to take over the template.
+// waits reports whether a node still has to take over the template.
 func (n Node) waits() bool { return !n.Current && !n.Held }
 
 // undecided reports whether a node has the template, failed the last time somebody looked, and was

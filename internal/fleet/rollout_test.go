@@ -17,10 +17,10 @@ import (
 
 // nodes reads a fleet from letters, one per node: o is available and old, n available
 // and current, O down and old, N down and current, b serves, is old and busy with
-// something, x serves, is old and does not get on, c serves, is current and busy (on its way), s serves, is current and was not
-// Ready for long enough, u is old and U current and nobody knows whether they serve, f serves,
-// is current and failed, F is down, current and failed, h is available and held by a partition,
-// H is the same and down, p is current and stopped.
+// something, x serves, is old and does not get on, c serves, is current and busy (on its way), s serves, is
+// current and was not Ready for long enough, u is old and U current and it is unknown whether they serve, f
+// serves, is current and failed, F is down, current and failed, h is available and held by a partition, H is
+// the same and down, p is current and stopped.
 func nodes(letters string) []fleet.Node {
 	list := make([]fleet.Node, 0, len(letters))
 	for i, l := range letters {
@@ -286,7 +286,7 @@ func TestStalledSince_WhilePaused_TheClockStands(t *testing.T) {
 	if r.PausedAt != nil || left(r, 60) != 6*time.Minute || left(r, 65) != time.Minute || left(r, 66) != 0 {
 		t.Errorf("resumed as %+v with %v left", r, left(r, 60))
 	}
-	// A second pause adds to the first, and progress starts the clock anew.
+	// A second pause adds to the first, and progress starts the clock again.
 	r = fleet.Track(fleet.Pause(r, at(62)), "a", to("b"), nodes("Noo"), at(90))
 	if left(r, 90) != 4*time.Minute {
 		t.Errorf("%v left after two pauses", left(r, 90))

@@ -39,7 +39,7 @@ func NoRoutes(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) string {
 	return ""
 }
 
-// Routes are all HTTPRoutes the fleet shall have, in a fixed order.
+// Routes are all HTTPRoutes the fleet should have, in a fixed order.
 func Routes(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config) []*gatewayv1ac.HTTPRouteApplyConfiguration {
 	if !snd.Spec.Networking.HTTPEnabled() || NoRoutes(snd, cfg) != "" {
 		return nil

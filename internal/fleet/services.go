@@ -24,7 +24,7 @@ func serves(snd *v1alpha1.SeiNodeDeployment) bool {
 // InternalServiceName is the name of the fleet's Service inside the cluster.
 func InternalServiceName(fleet string) string { return fleet + suffixInternal }
 
-// Services are all Services the fleet shall have, in a fixed order; nodes are the ordinals that
+// Services are all Services the fleet should have, in a fixed order; nodes are the ordinals that
 // have one of their own.
 func Services(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, nodes []int) []*corev1ac.ServiceApplyConfiguration {
 	list := []*corev1ac.ServiceApplyConfiguration{internalService(snd)}

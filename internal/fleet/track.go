@@ -13,7 +13,7 @@ import (
 
 // Track is the rollout after a look at the nodes; nil when there is none. It begins when
 // the template is no longer what the nodes were last brought to, when a node's spec
-// differs from it, or when the chain is upgraded, goes on until every node is done, and starts over
+// differs from it, or when the chain is upgraded, continues until every node is done, and starts over
 // when the template changes in between, or another upgrade begins. Nodes that a partition holds
 // back take no part in what the template asks for.
 func Track(before *v1alpha1.RolloutStatus, broughtTo string, goal Goal, nodes []Node, now time.Time) *v1alpha1.RolloutStatus {
@@ -64,7 +64,7 @@ func (g Goal) reason() v1alpha1.RolloutReason {
 	return v1alpha1.RolloutTemplateChanged
 }
 
-// is reports whether a rollout has this goal. One that goes on after its upgrade has begun with it.
+// is reports whether a rollout has this goal. One that continues after its upgrade has begun with it.
 func (g Goal) is(r *v1alpha1.RolloutStatus) bool {
 	return r != nil && r.TargetHash == g.TargetHash && (g.Upgrade == nil || r.Upgrade != nil && r.Upgrade.Name == g.Upgrade.Name)
 }
@@ -87,7 +87,7 @@ func Pause(r *v1alpha1.RolloutStatus, now time.Time) *v1alpha1.RolloutStatus {
 	return r
 }
 
-// Resume lets the clock of a rollout go on where it was stopped.
+// Resume lets the clock of a rollout continue where it was stopped.
 func Resume(r *v1alpha1.RolloutStatus, now time.Time) *v1alpha1.RolloutStatus {
 	r = r.DeepCopy()
 	if r.PausedAt == nil {
@@ -104,15 +104,15 @@ func WaitingOn(nodes []Node) string {
 	for _, onItsWay := range []bool{true, false} {
 		for _, n := range byOrdinal(nodes) {
 			if (!n.Held || n.Upgrading) && !n.Done() && n.Current == onItsWay {
-				return n.Name + ": " + n.Why + behindWhom(nodes, onItsWay)
+				return n.Name + ": " + n.Why + waitingOn(nodes, onItsWay)
 			}
 		}
 	}
 	return ""
 }
 
-// behindWhom names a node that takes budget although the rollout has nothing to do with it.
-func behindWhom(nodes []Node, onItsWay bool) string {
+// waitingOn names a node that takes budget although the rollout has nothing to do with it.
+func waitingOn(nodes []Node, onItsWay bool) string {
 	if onItsWay {
 		return ""
 	}

@@ -12,7 +12,7 @@ import (
 
 // AllowEarly has the members ask for the permission to take a minor upgrade that is scheduled before
 // its height. The permission reaches a node like a change of the template: within the budget. One
-// that does not tell of the upgrade yet does not ask: it would look settled until it does, and then
+// that does not report the upgrade yet does not ask: it would look settled until it does, and then
 // go down beside the next.
 func AllowEarly(template *v1alpha1.SeiNodeSpec, members []Member) {
 	upgrade := earlyUpgrade(template, nextUpgrade(members))
@@ -81,7 +81,7 @@ func firstSync(snd *v1alpha1.SeiNodeDeployment, live *v1alpha1.SeiNode) bool {
 	return !IsReady(live) && !slices.ContainsFunc(snd.Status.Nodes, func(n v1alpha1.FleetNode) bool { return n.Name == live.Name && n.Synced })
 }
 
-// behindUpgrade reports whether a node has yet to take an upgrade, as far as it tells.
+// behindUpgrade reports whether a node still has to take an upgrade, as far as it tells.
 func behindUpgrade(live *v1alpha1.SeiNode, upgrade string) bool {
 	u := live.Status.Upgrade
 	if u == nil || u.Scheduled == nil || u.Scheduled.Name != upgrade {
@@ -96,7 +96,7 @@ func behindUpgrade(live *v1alpha1.SeiNode, upgrade string) bool {
 }
 
 // hasTaken reports whether a node that is not behind has taken an upgrade. One that is ready may not
-// have seen it yet. Of nodes whose sidecars do not tell of upgrades nothing else is known.
+// have seen it yet. Of nodes whose sidecars do not report upgrades nothing else is known.
 func hasTaken(live *v1alpha1.SeiNode, upgrade *v1alpha1.ScheduledUpgrade) bool {
 	u := live.Status.Upgrade
 	if u == nil {
@@ -132,8 +132,8 @@ func upgradeProgress(upgrade *v1alpha1.ScheduledUpgrade, members []Member, nodes
 	return p
 }
 
-// upgradeWords says how far an upgrade is.
-func upgradeWords(r *v1alpha1.RolloutStatus) string {
+// upgradeMessage says how far an upgrade is.
+func upgradeMessage(r *v1alpha1.RolloutStatus) string {
 	u := r.Upgrade
 	text := "chain upgrade " + u.Name
 	if u.Height != 0 {

@@ -29,7 +29,7 @@ func (c Child) changesImage(live *v1alpha1.SeiNode) bool {
 }
 
 // nextUpgrade is the upgrade that the chain has scheduled, as the nodes tell that are in sync: the
-// others may tell of one that they have yet to catch up with. While none is, all are asked.
+// others may report one that they have yet to catch up with. While none is, all are asked.
 func nextUpgrade(members []Member) *v1alpha1.ScheduledUpgrade {
 	for _, ask := range []func(*v1alpha1.SeiNode) bool{IsReady, func(*v1alpha1.SeiNode) bool { return true }} {
 		var next *v1alpha1.ScheduledUpgrade
@@ -74,7 +74,7 @@ func (c Child) takingEarly(upgrade string) Child {
 	return c
 }
 
-// waitsForEarly reports whether a node has yet to be allowed to take an upgrade early.
+// waitsForEarly reports whether a node still has to be allowed to take an upgrade early.
 func (c Child) waitsForEarly(live *v1alpha1.SeiNode) bool {
 	upgrade := c.Annotations[v1alpha1.AnnotationMinorUpgrade]
 	u := live.Status.Upgrade

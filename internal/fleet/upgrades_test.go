@@ -167,7 +167,7 @@ func counts(r *v1alpha1.RolloutStatus) string {
 	return fmt.Sprintf("%d %d %d of %d", r.Upgrade.Halted, r.Upgrade.Moved, r.Upgrade.Producing, r.Total)
 }
 
-// A halt is no failure of the template, and the conditions speak of the upgrade.
+// A halt is no failure of the template, and the conditions are about the upgrade.
 func TestUpgrade_ConditionsNameIt(t *testing.T) {
 	s := newScene(t)
 	s.entries(v1alpha1.ChainUpgrade{Name: "v2", Image: "seid:b"})

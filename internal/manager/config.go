@@ -56,7 +56,7 @@ type Config struct {
 	AllowSharedAudience bool
 	// AllowPlaintext lets sidecars be called over plain HTTP whose pods gave them no certificate.
 	AllowPlaintext bool
-	// SidecarSubjects are further token subjects that sidecars shall accept.
+	// SidecarSubjects are further token subjects that sidecars should accept.
 	SidecarSubjects []string
 	// WrapSidecarTransport, if set, stands between the operator and the sidecars, as a
 	// rest.Config's wrapper does between the operator and the API server.

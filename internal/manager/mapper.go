@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// mapper remembers what it was told of a kind. With --watch-namespace the cache asks at every read
-// whether a kind is namespaced, and to find that out anew was most of the garbage of a look at a
+// mapper remembers what it has learned about a kind. With --watch-namespace the cache asks at every read
+// whether a kind is namespaced, and to find that out again was most of the garbage of a look at a
 // node. The kinds are those the operator was built with, and none of them ever changes its scope.
 type mapper struct {
 	meta.RESTMapper

@@ -18,7 +18,7 @@ import (
 )
 
 // An operator whose role does not allow it to ask for tokens is not ready: the rollout of a newer
-// one stops there, and the older one goes on.
+// one stops there, and the older one continues.
 func TestCheck_OperatorThatGetsNoTokens_IsNotReady(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	claims := base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"system:serviceaccount:ops:sei"}`))

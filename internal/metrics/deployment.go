@@ -37,7 +37,7 @@ func (m *Metrics) DeploymentObserved(before, after *seiv1.SeiNodeDeployment) {
 	m.fleetPlan(key, after)
 }
 
-// fleetPlan tells of the fleet's own plan, and of the last one if it failed.
+// fleetPlan reports the fleet's own plan, and of the last one if it failed.
 func (m *Metrics) fleetPlan(key objectKey, snd *seiv1.SeiNodeDeployment) {
 	p, last := snd.Status.Plan, snd.Status.LastPlan
 	if snd.Spec.Paused || snd.Status.Phase == seiv1.DeploymentTerminating {
@@ -51,7 +51,7 @@ func (m *Metrics) fleetPlan(key objectKey, snd *seiv1.SeiNodeDeployment) {
 	}
 }
 
-// rollout tells of the rollout that is under way, and of the one that ended since
+// rollout reports the rollout that is under way, and of the one that ended since
 // before.
 func (m *Metrics) rollout(key objectKey, before *seiv1.RolloutStatus, after *seiv1.SeiNodeDeploymentStatus) {
 	if after.Rollout == nil || after.Phase == seiv1.DeploymentTerminating {

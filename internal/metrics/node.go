@@ -118,7 +118,7 @@ func (m *Metrics) nodeUpgrade(node *seiv1.SeiNode) {
 }
 
 // UpgradeEstimated tells about when a node's chain gets to its next upgrade. The time is no part of
-// the status: it moves with every block. nil: nobody has told anew.
+// the status: it moves with every block. nil: there is no new report.
 func (m *Metrics) UpgradeEstimated(node *seiv1.SeiNode, at *time.Time) {
 	gauge, upgrade := m.gauges[NameUpgradeEstimated], node.Status.Upgrade
 	ahead := upgrade != nil && upgrade.Scheduled != nil && (upgrade.State == seiv1.UpgradeScheduled || upgrade.State == seiv1.UpgradeMovedEarly)
@@ -130,7 +130,7 @@ func (m *Metrics) UpgradeEstimated(node *seiv1.SeiNode, at *time.Time) {
 	}
 }
 
-// nodePlan tells of the node's plans, unless they stand still on purpose.
+// nodePlan reports the node's plans, unless they stand still on purpose.
 func (m *Metrics) nodePlan(key objectKey, node *seiv1.SeiNode) {
 	p, last := node.Status.Plan, node.Status.LastPlan
 	if node.Spec.Paused || node.Status.Phase == seiv1.NodeTerminating {

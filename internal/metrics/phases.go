@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// phaseMetrics are what is told of the phases of one kind.
+// phaseMetrics are what is reported the phases of one kind.
 type phaseMetrics struct {
 	gauge, transitions, durations string
 	phases                        []string

@@ -48,7 +48,7 @@ func TestNodeUpgrade_HeightAndFlags_FollowTheStatus(t *testing.T) {
 	}
 }
 
-// The estimate is there while the upgrade is ahead, and stays when nobody has told anew.
+// The estimate is there while the upgrade is ahead, and stays when there is no new report.
 func TestUpgradeEstimated_WhileTheUpgradeIsAhead(t *testing.T) {
 	m, registry := newMetrics(t)
 	n := node("rpc-0")

@@ -89,7 +89,7 @@ func (r *report) notActedOn() (reason, problem string) {
 	return "", ""
 }
 
-// sidecarReady speaks of the start gate as this pass saw or left it.
+// sidecarReady is about the start gate as this pass saw or left it.
 func (r *report) sidecarReady() {
 	if !Initialized(r.status) || r.Node.Spec.Paused {
 		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonNotApplicable, "")
@@ -130,7 +130,7 @@ const sharedAudience = "the sidecar accepts a token that is valid for other node
 const plaintext = "the sidecar is called over plain HTTP: an older operator created its pod, or sidecar.tls is off in the platform configuration; " +
 	"to fix this, turn sidecar.tls on and replace the pod"
 
-// gateOpen speaks of an open gate, and of who else could have opened it.
+// gateOpen is about an open gate, and of who else could have opened it.
 func (r *report) gateOpen() {
 	pod, document := r.Pod, r.Facts.Document
 	if pod != nil && pod.SharedAudience || document != nil && document.APILevel < api.LevelNodeToken {

@@ -58,7 +58,7 @@ var inputConditions = []inputCondition{
 	},
 }
 
-// inputs speaks of the inputs whose tasks ran in this pass. What an earlier
+// inputs is about the inputs whose tasks ran in this pass. What an earlier
 // pass found holds for this generation too: an input that was checked is in use.
 func (r *report) inputs() {
 	for _, c := range inputConditions {
@@ -100,7 +100,7 @@ func (c inputCondition) judge(progress *plan.Progress) (status metav1.ConditionS
 	return "", "", "", false
 }
 
-// mountedKey speaks of the key in the pod while no plan looks at the Secret: the kubelet replaces
+// mountedKey is about the key in the pod while no plan looks at the Secret: the kubelet replaces
 // it there under a seid that runs, which will not be started with another key.
 func (r *report) mountedKey() (verdict, bool) {
 	document, reserved := r.Facts.Document, r.ConsensusAddress

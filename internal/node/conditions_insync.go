@@ -11,7 +11,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
-// inSync speaks of the node as it runs. The kubelet's readiness probe asks the sidecar, which
+// inSync is about the node as it runs. The kubelet's readiness probe asks the sidecar, which
 // asks the chain; why a node is not in sync is told by the sidecar's document.
 func (r *report) inSync() verdict {
 	pod := r.Pod
@@ -129,7 +129,7 @@ func (r *report) startRefused() string {
 	return "seid is not started: " + d.Gate.Refusal
 }
 
-// chainStopped speaks of a node that stopped because of its chain. The kubelet sees a container
+// chainStopped is about a node that stopped because of its chain. The kubelet sees a container
 // that ends again and again; that is not the trouble.
 func (r *report) chainStopped() (verdict, bool) {
 	d := r.Facts.Document
@@ -153,7 +153,7 @@ func (r *report) upgradeNeeded() string {
 	case c.Missing != "":
 		return r.upgradeImageMissing().message
 	case c.Halted:
-		return "seid has stopped: " + r.scheduleWords()
+		return "seid has stopped: " + r.scheduleMessage()
 	case exit != nil && exit.Upgrade != nil && exit.Upgrade.Height == 0:
 		return fmt.Sprintf("seid has stopped: the state on the volume has upgrade %s, but the running image does not", exit.Upgrade.Name)
 	default:
@@ -164,7 +164,7 @@ func (r *report) upgradeNeeded() string {
 func failedAdvice(last *v1alpha1.PlanSummary) string {
 	message := "the node could not be brought up"
 	if last != nil {
-		message = failureWords(last)
+		message = failureMessage(last)
 	}
 	return message + ". Change the spec, or set the annotation " + v1alpha1.AnnotationRetry + " to any new value, to try again"
 }

@@ -13,19 +13,19 @@ func (r *report) planInProgress() {
 	p := status.Plan
 	switch {
 	case p != nil:
-		reason, message := planWords(p)
+		reason, message := planMessage(p)
 		r.set.True(v1alpha1.ConditionPlanInProgress, reason, message)
 	case status.LastPlan == nil || status.LastPlan.Outcome == v1alpha1.OutcomeSuperseded:
 		r.set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonNoPlan, "")
 	case status.LastPlan.Outcome == v1alpha1.OutcomeFailed:
-		r.set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanFailed, failureWords(status.LastPlan))
+		r.set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanFailed, failureMessage(status.LastPlan))
 	default:
 		r.set.False(v1alpha1.ConditionPlanInProgress, v1alpha1.ReasonPlanComplete, status.LastPlan.Reason)
 	}
 }
 
-// planWords says where a plan is, in words that only change when it moves on.
-func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
+// planMessage says where a plan is, in words that only change when it moves on.
+func planMessage(p *v1alpha1.TaskPlan) (reason, message string) {
 	t, index := plan.Current(p)
 	if t == nil {
 		return v1alpha1.ReasonPlanRunning, p.Reason
@@ -46,7 +46,7 @@ func planWords(p *v1alpha1.TaskPlan) (reason, message string) {
 	return v1alpha1.ReasonPlanWaiting, message
 }
 
-func failureWords(last *v1alpha1.PlanSummary) string {
+func failureMessage(last *v1alpha1.PlanSummary) string {
 	return fmt.Sprintf("%s failed at step %s: %s", last.Reason, last.FailedTask, last.Error)
 }
 
@@ -57,7 +57,7 @@ func (r *report) updateInProgress() {
 	case status.Plan != nil && IsUpdate(status.Plan.Reason):
 		r.set.True(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpdateStarted, status.Plan.Message)
 	case last != nil && IsUpdate(last.Reason) && last.Outcome == v1alpha1.OutcomeFailed:
-		r.set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpdateFailed, failureWords(last))
+		r.set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonUpdateFailed, failureMessage(last))
 	case r.Decision.PendingRestart != "":
 		r.set.False(v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ReasonPendingRestart, r.Decision.PendingRestart)
 	case last != nil && IsUpdate(last.Reason) && last.Outcome == v1alpha1.OutcomeComplete:
@@ -68,7 +68,7 @@ func (r *report) updateInProgress() {
 }
 
 // progressing sets the two conditions by which tools tell work in progress from work that does
-// not go on by itself (kstatus).
+// not continue by itself (kstatus).
 func (r *report) progressing() {
 	if r.Err != nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// snapshotsPublished speaks of the snapshots in the bucket. It holds no height: that is in
+// snapshotsPublished is about the snapshots in the bucket. It holds no height: that is in
 // lastPublished, and a message that changed with every snapshot would tell nobody anything.
 func (r *report) snapshotsPublished() {
 	if v, known := r.published(); known {

@@ -70,7 +70,7 @@ func (r *report) notInForce() (reason, message string) {
 		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the spec is not fully applied yet: " + p.Message
 	}
 	if r.Ended != nil && r.Ended.Phase == v1alpha1.PlanFailed {
-		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the spec is not fully applied: " + failureWords(r.status.LastPlan)
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the spec is not fully applied: " + failureMessage(r.status.LastPlan)
 	}
 	if r.Pod.Build.SpecHash != r.Target.SpecHash && r.Err == nil {
 		return v1alpha1.ReasonOutOfDate, "the node is in sync, but its pod does not run the latest spec yet"

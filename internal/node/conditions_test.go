@@ -242,7 +242,7 @@ func TestReady_VolumeCannotGrowAndSpecIsNotActedOn_IsFalse(t *testing.T) {
 	}
 }
 
-// SidecarReady speaks of the gate as the pass saw or left it, and keeps what it said while an answer
+// SidecarReady is about the gate as the pass saw or left it, and keeps what it said while an answer
 // may still come.
 func TestSidecarReady_GateAsThePassSawOrLeftIt(t *testing.T) {
 	gate := func(g api.Gate) func(*node.Pass) { return func(p *node.Pass) { p.Facts.Document.Gate = g } }

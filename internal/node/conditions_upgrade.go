@@ -45,11 +45,11 @@ func (r *report) upgradeScheduled() verdict {
 	c, d := &r.Upgrade, r.Facts.Document
 	switch {
 	case c.Scheduled != nil && c.Missing == c.Scheduled.Name:
-		return yes(v1alpha1.ReasonNoEntry, r.scheduleWords()+"; no entry of spec.upgrades names its image")
+		return yes(v1alpha1.ReasonNoEntry, r.scheduleMessage()+"; no entry of spec.upgrades names its image")
 	case c.Scheduled != nil && r.Pull.Problem != "":
-		return yes(v1alpha1.ReasonImagePullFailed, r.scheduleWords()+"; "+r.Pull.Problem)
+		return yes(v1alpha1.ReasonImagePullFailed, r.scheduleMessage()+"; "+r.Pull.Problem)
 	case c.Scheduled != nil:
-		return yes(v1alpha1.ReasonImageKnown, r.scheduleWords())
+		return yes(v1alpha1.ReasonImageKnown, r.scheduleMessage())
 	case d != nil && d.Upgrades == nil && len(r.Node.Spec.Upgrades) > 0:
 		return verdict{metav1.ConditionUnknown, v1alpha1.ReasonSidecarTooOld, fmt.Sprintf(
 			"the sidecar has API level %d and cannot tell which upgrades are applied: use a sidecar image of level %d; "+
@@ -70,8 +70,8 @@ func (r *report) saidOf(conditionType string) verdict {
 	return verdict{before.Status, before.Reason, before.Message}
 }
 
-// scheduleWords say what is scheduled, in words that do not change until it happens.
-func (r *report) scheduleWords() string {
+// scheduleMessage say what is scheduled, in words that do not change until it happens.
+func (r *report) scheduleMessage() string {
 	c := &r.Upgrade
 	s := c.Scheduled
 	words := fmt.Sprintf("%s upgrade %s is scheduled for height %d", strings.ToLower(string(s.Type)), s.Name, s.Height)

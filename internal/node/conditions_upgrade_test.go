@@ -24,7 +24,7 @@ func choosing(d *api.Node) *node.Pass {
 	return p
 }
 
-// choose decides the image of a pass anew.
+// choose decides the image of a pass again.
 func choose(p *node.Pass) {
 	p.Upgrade = node.EffectiveImage(node.UpgradeInput{Spec: &p.Node.Spec, Document: p.Facts.Document, Before: p.Node.Status.Upgrade})
 }

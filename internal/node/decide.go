@@ -24,7 +24,7 @@ type Action int
 
 // The actions.
 const (
-	// Keep goes on with the active plan, or with none.
+	// Keep continues with the active plan, or with none.
 	Keep Action = iota
 	// Start begins a plan where there is none.
 	Start
@@ -137,7 +137,7 @@ func remaining(p *v1alpha1.TaskPlan) []string {
 	return left
 }
 
-// pendingRestart tells of a template that differs only because the operator or its
+// pendingRestart reports a template that differs only because the operator or its
 // configuration changed. It waits for the next update.
 func pendingRestart(in *Input) string {
 	pod, t := in.Facts.Pod, &in.Target

@@ -31,7 +31,7 @@ func Difference(f *Facts, t *Target) []Missing {
 	return list
 }
 
-// closeOver adds what the steps found undo and what has to be done anew with them.
+// closeOver adds what the steps found undo and what has to be done again with them.
 func closeOver(found map[int]string, f *Facts, t *Target) {
 	for changed := true; changed; {
 		changed = false
@@ -61,7 +61,7 @@ func follows(done, other *step, found map[int]string, f *Facts) bool {
 	if slices.Contains(done.takes, other.name) {
 		switch other.name {
 		case StepConfigApply:
-			return f.otherVersion() // it writes the configuration anew, with its own defaults
+			return f.otherVersion() // it rewrites the configuration, with its own defaults
 		case StepConfigValidate:
 			return f.Remembered // what an older sidecar has on disk may have failed
 		default:

@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
-// A founder whose gate has just been opened starts at any moment: its bring-up is over, although
+// A founder whose gate has just been opened starts at any moment: its bring-up has ended, although
 // seid has not run yet.
 func TestDifference_FounderBehindAnOpenGate_IsDone(t *testing.T) {
 	build := &node.Build{Image: "a", SpecHash: "s", TemplateHash: "t"}

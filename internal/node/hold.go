@@ -26,12 +26,12 @@ func (h hold) until(now time.Time) time.Duration {
 const heldInterval = 5 * time.Second
 
 // holdBack takes out of the difference what cannot succeed now: a step that has just failed
-// on the same target, and what needs its result. Everything else goes on.
+// on the same target, and what needs its result. Everything else continues.
 func holdBack(in *Input, diff []Missing) ([]Missing, hold) {
 	if in.Facts.held() {
 		return nil, hold{why: "an operation holds the start gate closed", due: in.Now.Add(heldInterval)}
 	}
-	if why := standsStill(in); why != "" {
+	if why := blocked(in); why != "" {
 		return nil, hold{why: why}
 	}
 	failedStep, h := lastFailure(in)
@@ -49,8 +49,8 @@ func holdBack(in *Input, diff []Missing) ([]Missing, hold) {
 	return guardGate(in, todo, h)
 }
 
-// standsStill says why nothing may be done to a node at all.
-func standsStill(in *Input) string {
+// blocked says why nothing may be done to a node at all.
+func blocked(in *Input) string {
 	f, t := &in.Facts, &in.Target
 	if f.Initialized && t.Signs && f.homeEmpty() && !t.Retry {
 		return "the volume of this validator is empty, so its signing state is lost: restore the volume, or, " +

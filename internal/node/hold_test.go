@@ -126,7 +126,7 @@ func TestDecide_OperatorRendersAnotherTemplate_SaysWhatTheNextRestartPicksUp(t *
 		"another template":                   {with(func(in *node.Input) { in.Target.PodTemplateHash = "ta2" }), true},
 		"another default sidecar image":      {with(func(in *node.Input) { in.Target.SidecarImage, in.Target.PodTemplateHash = "sidecar:2", "ta2" }), true},
 		"the same":                           {running(), false},
-		"the pod template changed":          {with(wants(buildB)), false},
+		"the pod template changed":           {with(wants(buildB)), false},
 		"no pod that runs the old one":       {with(func(in *node.Input) { in.Target.PodTemplateHash, in.Facts.Pod = "ta2", nil }), false},
 		"a template that cannot be rendered": {with(func(in *node.Input) { in.Target.PodTemplateHash, in.Target.TemplateProblem = "", "no" }), false},
 		"while paused":                       {with(func(in *node.Input) { in.Target.PodTemplateHash, in.Target.Paused = "ta2", true }), true},

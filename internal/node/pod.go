@@ -58,7 +58,7 @@ type Trouble struct {
 }
 
 // troubled reports whether there is no more to say of the pod than its trouble. With a container
-// that runs again the pod may be ready, or nobody knows whether it is.
+// that runs again the pod may be ready, or it is unknown whether it is.
 func (p *Pod) troubled() bool {
 	return p != nil && p.Trouble.Reason != "" && (p.Trouble.Until.IsZero() || !p.Ready && !p.Lost)
 }

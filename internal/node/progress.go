@@ -67,7 +67,7 @@ func withoutTold(bare *v1alpha1.SeiNodeStatus) *v1alpha1.SeiNodeStatus {
 }
 
 // OnlyEnded reports whether the plan that is stored has completed and nothing else is new but that
-// seid is starting. Most nodes are in sync a moment later, and one write tells of both. That a node
+// seid is starting. Most nodes are in sync a moment later, and one write reports both. That a node
 // which signs was brought up is recorded at once: an empty volume in its place must never be taken for
 // the first one.
 func OnlyEnded(stored, derived *v1alpha1.SeiNodeStatus, signs bool) bool {

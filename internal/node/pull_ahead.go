@@ -7,7 +7,7 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// Pull is an image that shall be on a machine before it is needed there. Without an image or a
+// Pull is an image that should be on a machine before it is needed there. Without an image or a
 // machine there is nothing to pull.
 type Pull struct{ Image, Machine string }
 
@@ -57,7 +57,7 @@ const pullEndsAfter = 100 * time.Millisecond
 // pullAgainAfter is how long a pod that the machine has thrown out is left alone.
 const pullAgainAfter = 10 * time.Minute
 
-// DecidePull compares what shall be on the machine with what was pulled. done is what is remembered:
+// DecidePull compares what should be on the machine with what was pulled. done is what is remembered:
 // the pod is removed once it has pulled.
 func DecidePull(want Pull, pod *PullPod, done *v1alpha1.PulledImage, now time.Time) PullDecision {
 	remove := PullNothing

@@ -67,7 +67,7 @@ func IsReconfiguration(reason string) bool {
 func reasonFor(in *Input, todo []Missing) (reason, message string) {
 	if !in.Facts.Initialized {
 		if last := in.Last; last != nil && last.Outcome == v1alpha1.OutcomeFailed && IsBringUp(last.Reason) {
-			return ReasonRetryAfterFailure, retryWords(in)
+			return ReasonRetryAfterFailure, retryMessage(in)
 		}
 		return ReasonNewNode, "bringing up a new " + in.Target.What
 	}
@@ -79,7 +79,7 @@ func reasonFor(in *Input, todo []Missing) (reason, message string) {
 	return ReasonSidecarNotReady, ""
 }
 
-func retryWords(in *Input) string {
+func retryMessage(in *Input) string {
 	if in.Target.Retry {
 		return "a retry was requested by the annotation " + v1alpha1.AnnotationRetry
 	}

@@ -31,7 +31,7 @@ func resultExportMissing(f *Facts, t *Target) string {
 	}
 }
 
-// resultsMatch speaks of the comparison of a replayer's blocks with those of its canonical node.
+// resultsMatch is about the comparison of a replayer's blocks with those of its canonical node.
 func (r *report) resultsMatch() {
 	if replayer := r.Node.Spec.Replayer; replayer == nil || replayer.ResultExport == nil {
 		r.set.False(v1alpha1.ConditionResultsMatch, v1alpha1.ReasonNotApplicable, "")
@@ -44,9 +44,9 @@ func (r *report) resultsMatch() {
 	runs := r.resultExport()
 	switch {
 	case runs != nil && runs.Divergence != nil:
-		r.set.False(v1alpha1.ConditionResultsMatch, v1alpha1.ReasonDiverged, divergenceWords(runs))
+		r.set.False(v1alpha1.ConditionResultsMatch, v1alpha1.ReasonDiverged, divergenceMessage(runs))
 	case r.Facts.Document != nil && r.Facts.Document.Seid.Divergence != nil:
-		r.set.False(v1alpha1.ConditionResultsMatch, v1alpha1.ReasonDiverged, refusalWords(r.Facts.Document.Seid.Divergence))
+		r.set.False(v1alpha1.ConditionResultsMatch, v1alpha1.ReasonDiverged, refusalMessage(r.Facts.Document.Seid.Divergence))
 	case runs != nil && runs.Problem != "":
 		unknown(v1alpha1.ReasonComparisonFailing, runs.Problem+"; retrying")
 	case runs != nil:
@@ -80,20 +80,20 @@ func (r *report) resultExport() *api.StandingExport {
 // layers are what the layers of a comparison look at.
 var layers = map[int]string{0: "block header", 1: "transaction results", 2: "EVM state"}
 
-func divergenceWords(runs *api.StandingExport) string {
+func divergenceMessage(runs *api.StandingExport) string {
 	d := runs.Divergence
 	words := fmt.Sprintf("block %d differs from that of %s in layer %d (%s), first in %s", d.Height, runs.CanonicalRPC, d.Layer, layers[d.Layer], d.Field)
 	if d.Message != "" {
-		words = refusalWords(d)
+		words = refusalMessage(d)
 	}
 	return fmt.Sprintf("%s; the report is %s in %s. "+
 		"Change canonicalRpc, or set the annotation %s to any new value, to compare this block and those after it again",
 		words, d.Report, runs.Bucket, v1alpha1.AnnotationRetry)
 }
 
-// refusalWords say which block of the chain seid itself refuses. It never has the block, so that
+// refusalMessage say which block of the chain seid itself refuses. It never has the block, so that
 // there is nothing to compare.
-func refusalWords(d *api.Divergence) string {
+func refusalMessage(d *api.Divergence) string {
 	block := fmt.Sprintf("block %d", d.Height)
 	if d.Height == 0 {
 		block = "the block after its last one"

@@ -39,11 +39,11 @@ type step struct {
 	name string
 	// asked reports whether the target calls for the result at all.
 	asked func(*Target) bool
-	// missing says why the result is not there; empty when it is, or when nobody can tell.
+	// missing says why the result is not there; empty when it is, or when it cannot be determined.
 	missing func(*Facts, *Target) string
 	// undoes are results that are gone once this step was done.
 	undoes []string
-	// takes are steps that have to be done anew whenever this one is.
+	// takes are steps that have to be done again whenever this one is.
 	takes []string
 	// needs are results without which this step cannot succeed: it is held back with them.
 	needs []string

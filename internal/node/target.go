@@ -34,7 +34,7 @@ type Target struct {
 	Bootstrap bool
 	// Ceremony: the node takes part in founding its chain.
 	Ceremony bool
-	// ResultExport is the export of results that shall run.
+	// ResultExport is the export of results that should run.
 	ResultExport ResultExport
 	// PublishKeep is how many published snapshots stay in the bucket; 0: none are published.
 	PublishKeep int32

@@ -25,7 +25,7 @@ type upgradeCase struct {
 	early   bool
 }
 
-// told is a document of a node that has run, with what is told of upgrades.
+// told is a document of a node that has run, with what is reported upgrades.
 func told(u api.Upgrades) *api.Node {
 	return &api.Node{APILevel: api.Level, Home: api.Home{Stage: api.HomeSynced}, Upgrades: &u}
 }
@@ -101,7 +101,7 @@ func ofLevel(level int) *api.Node {
 	return &api.Node{APILevel: level, Home: api.Home{Stage: api.HomeSynced}}
 }
 
-// haltedAt is what an older sidecar tells of a halt.
+// haltedAt is what an older sidecar reports a halt.
 func haltedAt(d *api.Node, name string) *api.Node {
 	d.Sync.State, d.Upgrade = api.SyncUpgradeNeeded, &api.Upgrade{Name: name, Height: 2000}
 	return d

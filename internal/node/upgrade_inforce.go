@@ -23,7 +23,7 @@ func inForce(in *UpgradeInput, v *volume) *v1alpha1.ChainUpgrade {
 }
 
 // fromFirstState is the entry for a state that seid has not run on, by its height. false: seid has
-// run on it, or nobody knows its height.
+// run on it, or its height is unknown.
 func fromFirstState(in *UpgradeInput, v *volume) (*v1alpha1.ChainUpgrade, bool) {
 	source := in.Spec.Snapshot()
 	switch {
@@ -53,7 +53,7 @@ func byHeight(spec *v1alpha1.SeiNodeSpec, height int64) *v1alpha1.ChainUpgrade {
 }
 
 // lastKnown is the entry that the node was given last. Without one, the image that it was given or
-// runs is kept if it is listed: what nobody knows starts nothing.
+// runs is kept if it is listed: what is unknown starts nothing.
 func lastKnown(in *UpgradeInput) *v1alpha1.ChainUpgrade {
 	images := []string{in.Running}
 	if before := in.Before; before != nil {

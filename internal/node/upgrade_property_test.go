@@ -116,7 +116,7 @@ func (m *upgradeModel) require(image string) {
 	}
 }
 
-// block lets the chain go on: a plan appears, is cancelled, or is due.
+// block lets the chain continue: a plan appears, is cancelled, or is due.
 func (m *upgradeModel) block() {
 	if m.next == len(m.chain) || m.halted && !m.has(m.image, m.next) {
 		return

@@ -41,7 +41,7 @@ func TestChild_NameAndLabels_FollowFromParentAndNode(t *testing.T) {
 			}
 		}
 	}
-	// A task that is made anew under the same name has other children.
+	// A task that is recreated under the same name has other children.
 	was, is := task("p", 60, forFleet), task("p", 60, forFleet)
 	is.UID = "another"
 	if operation.ChildName(was, "rpc-0") == operation.ChildName(is, "rpc-0") {

@@ -21,7 +21,7 @@ const (
 	Run
 	// Fail ends the task for a reason that no step has found.
 	Fail
-	// Rest: the task is over.
+	// Rest: the task has ended.
 	Rest
 	// Start makes the tasks on single nodes that are next.
 	Start

@@ -20,7 +20,7 @@ type Group struct {
 	// they are there, by name.
 	Nodes map[string]*v1alpha1.SeiNode
 	// Target are the names of the nodes that the target has now, in order: for a fleet also those
-	// that it has yet to make.
+	// that it still has to make.
 	Target []string
 	// Children are the tasks on single nodes that the task has made, by the name of the node.
 	Children map[string]*v1alpha1.SeiNodeTask
@@ -74,8 +74,8 @@ func Queues(spec *v1alpha1.SeiNodeTaskSpec) bool {
 	return Changes(spec)
 }
 
-// targetWords name the target of a task for several nodes.
-func targetWords(spec *v1alpha1.SeiNodeTaskSpec) string {
+// targetText name the target of a task for several nodes.
+func targetText(spec *v1alpha1.SeiNodeTaskSpec) string {
 	if forFleet(spec) {
 		return "SeiNodeDeployment " + spec.Target.FleetRef.Name
 	}
@@ -108,7 +108,7 @@ const maxNodes = 1000
 
 // groupTarget is what condition TargetReady says of a task for several nodes that has not begun.
 func (o *Observation) groupTarget() verdict {
-	words, g := targetWords(&o.Task.Spec), o.Group
+	words, g := targetText(&o.Task.Spec), o.Group
 	if forFleet(&o.Task.Spec) {
 		if g.Fleet == nil {
 			return notYet(v1alpha1.ReasonTargetNotFound, "there is no "+words+" in this namespace")

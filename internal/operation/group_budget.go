@@ -32,7 +32,7 @@ func (o *Observation) next(kind Kind, members []member) (start []string, why str
 
 // withinBudget lists the nodes that may be restarted now by the rule of a rollout: a node that is
 // down always, one that serves while the fleet's budget is not used up. A rollout and a task do not
-// share the fleet: the task waits until the rollout is over.
+// share the fleet: the task waits until the rollout has ended.
 func (o *Observation) withinBudget(members []member, waiting []string) (start []string, why string, again time.Duration) {
 	snd := o.Group.Fleet
 	for _, name := range waiting {

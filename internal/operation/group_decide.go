@@ -27,7 +27,7 @@ func (o *Observation) decideGroup(kind Kind) Decision {
 // refused says why the task cannot be done on one of the nodes; then it is done on none.
 func (o *Observation) refused(kind Kind) string {
 	if n := len(o.Group.Target); n > maxNodes {
-		return fmt.Sprintf("%s has %d nodes, and a task can be for %d at most", targetWords(&o.Task.Spec), n, maxNodes)
+		return fmt.Sprintf("%s has %d nodes, and a task can be for %d at most", targetText(&o.Task.Spec), n, maxNodes)
 	}
 	for _, name := range o.Group.Target {
 		if node := o.Group.Nodes[name]; node != nil && kind.refusal != nil {

@@ -94,7 +94,7 @@ func (s story) observe(of *v1alpha1.SeiNodeTask, fleet *v1alpha1.SeiNodeDeployme
 	return &operation.Observation{Task: of, Now: now, Group: g}
 }
 
-// childIn is a child in a phase; one that is over ended half a minute ago.
+// childIn is a child in a phase; one that has ended did so half a minute ago.
 func childIn(parent *v1alpha1.SeiNodeTask, name string, phase v1alpha1.SeiNodeTaskPhase) *v1alpha1.SeiNodeTask {
 	child := operation.Child(parent, name)
 	child.Status.Phase = phase
@@ -157,7 +157,7 @@ func TestDecide_RestartOfAFleet_StaysWithinItsBudget(t *testing.T) {
 	}
 }
 
-// The restart of a node by somebody else's task takes budget too.
+// The restart of a node by another owner's task takes budget too.
 func TestDecide_RestartOfAFleet_CountsTheTasksOfOthers(t *testing.T) {
 	o := story{"---", "---", "yyy"}.observe(task("p", 60, forFleet), rpcFleet())
 	o.Group.Restarting = map[string]string{"rpc-1": "by-hand"}

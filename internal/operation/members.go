@@ -79,7 +79,7 @@ func (o *Observation) fleetLost() string {
 		return ""
 	}
 	if fleet := o.Group.Fleet; fleet == nil || fleet.UID != o.Task.Status.TargetUID || fleet.DeletionTimestamp != nil {
-		return targetWords(&o.Task.Spec) + " was deleted while the task ran"
+		return targetText(&o.Task.Spec) + " was deleted while the task ran"
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ type Observation struct {
 	Began types.UID
 }
 
-// Ended reports whether a task is over. What its status says then stays as it is.
+// Ended reports whether a task has ended. What its status says then stays as it is.
 func Ended(status *v1alpha1.SeiNodeTaskStatus) bool { return status.CompletedAt != nil }
 
 // Begun reports whether a task was let begin: it has the plan that it is done by, or the nodes that

@@ -74,15 +74,15 @@ func (p *Pass) end() ending {
 	case p.Plan == nil || p.Plan.Phase == v1alpha1.PlanActive:
 		return ending{}
 	case p.Plan.Phase == v1alpha1.PlanComplete:
-		return ending{v1alpha1.NodeTaskComplete, v1alpha1.ReasonTaskComplete, completeWords(p.Plan)}
+		return ending{v1alpha1.NodeTaskComplete, v1alpha1.ReasonTaskComplete, completeMessage(p.Plan)}
 	default:
 		reason, message := p.failure()
 		return ending{v1alpha1.NodeTaskFailed, reason, message}
 	}
 }
 
-// completeWords are what the last step said when it was done.
-func completeWords(done *v1alpha1.TaskPlan) string {
+// completeMessage are what the last step said when it was done.
+func completeMessage(done *v1alpha1.TaskPlan) string {
 	if n := len(done.Tasks); n > 0 && done.Tasks[n-1].Message != "" {
 		return done.Tasks[n-1].Message
 	}
@@ -109,7 +109,7 @@ func (p *Pass) failure() (reason, message string) {
 	}
 }
 
-// afterwards says in what state a task that failed leaves its node, and how to go on.
+// afterwards says in what state a task that failed leaves its node, and how to continue.
 func (p *Pass) afterwards() string {
 	hold, reset, open := plan.Find(p.Plan, StepHoldGate), plan.Find(p.Plan, StepResetData), plan.Find(p.Plan, StepMarkReady)
 	switch {
@@ -195,7 +195,7 @@ func (p *Pass) targetReady(status *v1alpha1.SeiNodeTaskStatus) verdict {
 	case p.Decision.Action == Fail && p.Decision.Reason == v1alpha1.ReasonPhaseTimeout:
 		return verdict{metav1.ConditionFalse, p.Decision.Reason, p.Decision.Message}
 	case status.Nodes != nil:
-		words := fmt.Sprintf("%s had %d nodes when the task started", targetWords(&p.Observed.Task.Spec), status.Nodes.Total)
+		words := fmt.Sprintf("%s had %d nodes when the task started", targetText(&p.Observed.Task.Spec), status.Nodes.Total)
 		return verdict{metav1.ConditionTrue, v1alpha1.ReasonPhaseMet, words}
 	case p.Observed.Group != nil:
 		return p.Observed.groupTarget()

@@ -69,7 +69,7 @@ func TestReport_EveryEnd_HasItsReason(t *testing.T) {
 	}
 }
 
-// What a task that is over says never changes, whatever becomes of its node.
+// What a task that has ended says never changes, whatever becomes of its node.
 func TestReport_AfterTheEnd_NothingChanges(t *testing.T) {
 	status := operation.Report(pass(task("a", 9, begun), v1alpha1.PlanComplete, plan.Done("voted"), true))
 	over := task("a", 9)

@@ -69,7 +69,7 @@ func labelled(ctx context.Context, nodes client.Reader, node *seiv1.SeiNode, sou
 
 // addNode adds a node of this cluster under its name inside the cluster, also when it has an
 // address outside: a load balancer sends traffic to nodes that are in sync only, and nodes that
-// start together would wait for each other for ever.
+// start together would wait for each other forever.
 func (r *Resolver) addNode(got *answer, peer *seiv1.SeiNode) {
 	if peer.Status.NodeID == "" {
 		got.problemf("%sthe node id of SeiNode %s/%s", waitingPrefix, peer.Namespace, peer.Name)

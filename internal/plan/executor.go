@@ -110,7 +110,7 @@ func (x *Executor[E]) run(ctx context.Context, def Definition[E], env E, p *v1al
 }
 
 // Suspend stops the clock of a plan that is held: its current task gets its whole time
-// again when it goes on.
+// again when it continues.
 func Suspend(p *v1alpha1.TaskPlan) {
 	if task, _ := Current(p); task != nil {
 		task.StartedAt, task.Deadline = nil, nil

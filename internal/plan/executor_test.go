@@ -135,7 +135,7 @@ func TestAdvance_WaitBeyondTheDeadline_FailsAndSaysWhatItWaitedFor(t *testing.T)
 	}
 }
 
-// A plan that is held for longer than a task's time does not fail when it goes on.
+// A plan that is held for longer than a task's time does not fail when it continues.
 func TestSuspend_LongerThanTheDeadline_GivesTheTaskItsTimeAgain(t *testing.T) {
 	r := newRig(t, map[string][]plan.Outcome{"a": {plan.Wait("Pod", "waiting for the pod", time.Second)}}, "a")
 	r.advance(t)

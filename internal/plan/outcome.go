@@ -40,7 +40,7 @@ func Wait(reason, message string, after time.Duration) Outcome {
 }
 
 // Untimed is a wait that the task's deadline does not bound: what it waits for has a deadline of
-// its own. The task has its whole time once that is over.
+// its own. The task has its whole time once that has ended.
 func (o Outcome) Untimed() Outcome {
 	o.untimed = true
 	return o

@@ -10,7 +10,7 @@ import (
 )
 
 // decoder fills a value from YAML nodes by its json tags, which is how the
-// Kubernetes types name their fields. It goes on after a mistake, so that one
+// Kubernetes types name their fields. It continues after a mistake, so that one
 // start shows all of them, and remembers the line of every field for the checks
 // that follow.
 type decoder struct {

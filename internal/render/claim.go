@@ -9,7 +9,7 @@ import (
 )
 
 // DataClaim is the claim the node lives on, or nil if the node imports one:
-// somebody else's claim is never written to.
+// another owner's claim is never written to.
 //
 // A claim has no owner, whatever its policy, so that no garbage collector can take it: not when a
 // policy was changed while no operator ran, not in a foreground deletion. The node's finalizer

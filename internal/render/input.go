@@ -15,7 +15,7 @@ import (
 type Input struct {
 	// Node is the SeiNode to render.
 	Node *v1alpha1.SeiNode
-	// Image is the seid image that the node shall run now. Empty means spec.image.
+	// Image is the seid image that the node should run now. Empty means spec.image.
 	Image string
 	// Platform is the operator's configuration.
 	Platform *platform.Config

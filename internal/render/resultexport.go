@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
-// ResultExport is the export of results that the node's sidecar shall see to. Without an export
+// ResultExport is the export of results that the node's sidecar should see to. Without an export
 // problem and reason say why the one that is asked for cannot be; they are empty when none is.
 func ResultExport(in Input) (export *wire.SetResultExport, reason, problem string) {
 	replayer := in.Node.Spec.Replayer

@@ -77,7 +77,7 @@ func awaitBootstrap(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.O
 	return plan.Wait(ReasonBootstrapRunning, "the bootstrap image replays the chain to its target height", 0)
 }
 
-// teardownBootstrap removes the Job and waits until its pod has let go of the volume. Nothing but the
+// teardownBootstrap removes the Job and waits until its pod has released the volume. Nothing but the
 // Job tells that it has reached its height, so that is stored first: an operator that dies in between
 // would leave a node whose successor replays the chain once more.
 func teardownBootstrap(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {

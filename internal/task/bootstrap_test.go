@@ -16,7 +16,7 @@ import (
 )
 
 // The Job is the only witness of a replay that took days: it goes after its end is in status, or an
-// operator that is killed in between leaves nothing that tells of it. (N23)
+// operator that is killed in between leaves nothing that reports it. (N23)
 func TestTeardownBootstrap_BeforeItsEndIsStored_TheJobStays(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "sei", Name: "n-bootstrap", UID: "job"}}
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}

@@ -61,7 +61,7 @@ func SyncCertificate(ctx context.Context, env *Env) error {
 }
 
 // CertificateDue says why a node needs another certificate than the one whose Secret is there; empty if
-// it does not. looked is how the sidecar was last asked in vain.
+// it does not. looked is how the sidecar was last asked without success.
 func CertificateDue(node *v1alpha1.SeiNode, live *metav1.PartialObjectMetadata, looked error, now time.Time) string {
 	at := func(annotation string) time.Time {
 		t, err := time.Parse(time.RFC3339, live.Annotations[annotation])

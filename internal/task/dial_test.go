@@ -90,7 +90,7 @@ func TestDial_OnlyThePodOfTheNodesOwnStatefulSetOrJob(t *testing.T) {
 		"the node's own uid as owner": {func(o *task.Objects) { o.Pod.OwnerReferences = controlledBy("SeiNode", "node") }, "", ""},
 		"being deleted":               {func(o *task.Objects) { o.Pod.DeletionTimestamp = new(metav1.Now()) }, "", ""},
 		"without an address":          {func(o *task.Objects) { o.Pod.Status.PodIP = "" }, "", ""},
-		"its sidecar is not running":    {func(o *task.Objects) { o.Pod.Status.InitContainerStatuses = nil }, "", ""},
+		"its sidecar is not running":  {func(o *task.Objects) { o.Pod.Status.InitContainerStatuses = nil }, "", ""},
 	} {
 		node, o := ownObjects()
 		c.change(o)

@@ -34,10 +34,10 @@ type Env struct {
 	LookError error
 	// Render is the input of the renderers.
 	Render render.Input
-	// StatefulSet renders what the node's StatefulSet shall be, once for all. It is only
+	// StatefulSet renders what the node's StatefulSet should be, once for all. It is only
 	// read; what is sent to the API server is a copy.
 	StatefulSet func() (*appsv1ac.StatefulSetApplyConfiguration, error)
-	// Config is the configuration the node shall have; empty when no plan runs.
+	// Config is the configuration the node should have; empty when no plan runs.
 	Config render.Config
 	// Sidecar talks to the sidecar of the observed pod; nil while there is none.
 	Sidecar sidecar.Sidecar
@@ -46,7 +46,7 @@ type Env struct {
 	// Certificates issues the certificate of the node's sidecar.
 	Certificates CertificateAuthority
 	Clock        clock.PassiveClock
-	// Wrote and Deleted are told of every object that was written or deleted, so that no later
+	// Wrote and Deleted are notified of every object that was written or deleted, so that no later
 	// pass decides on a cache that is behind.
 	Wrote   func(client.Object)
 	Deleted func(client.Object)
@@ -63,7 +63,7 @@ type Facts struct {
 	// Identity is the StatefulSet that is the node's now. It starts as recorded
 	// in status; nil means none is recorded any more.
 	Identity *v1alpha1.ObjectIdentity
-	// ImpostorDeleted and Recreated tell of repairs.
+	// ImpostorDeleted and Recreated report repairs.
 	ImpostorDeleted bool
 	Recreated       bool
 	// ConsensusAddress is the address that is reserved for this node.

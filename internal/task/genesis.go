@@ -61,7 +61,7 @@ func findGenesis(ctx context.Context, env *Env) (*corev1.ConfigMap, error) {
 }
 
 // chooseGenesis picks the genesis that a node is meant to have. Two that differ are two chains of
-// one name, and nobody can tell which is meant.
+// one name, and it is unclear which is meant.
 func chooseGenesis(node *v1alpha1.SeiNode, found []corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	if owner := node.Labels[v1alpha1.LabelDeployment]; owner != "" && node.Spec.Validator != nil && node.Spec.Validator.GenesisCeremony != nil {
 		found = slices.DeleteFunc(found, func(c corev1.ConfigMap) bool { return c.Name != fleet.GenesisName(owner) })

@@ -17,7 +17,7 @@ import (
 
 // SyncNetworkPolicy applies the node's NetworkPolicy if it differs from what is wanted, or deletes it
 // where the platform wants none. One that the API server does not take, or that somebody else has in
-// its place, is told of and holds up nothing: problem says what is wrong.
+// its place, is reported and holds up nothing: problem says what is wrong.
 func SyncNetworkPolicy(ctx context.Context, env *Env) (problem string, err error) {
 	live := env.Observed.NetworkPolicy
 	switch {

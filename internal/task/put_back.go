@@ -19,7 +19,7 @@ import (
 
 // putBackTemplate takes out of the StatefulSet's template what somebody else added. What is there
 // again in the API server's own answer comes from a webhook: it is left in peace, or the two
-// would write for ever.
+// would write forever.
 func putBackTemplate(ctx context.Context, env *Env, live *appsv1.StatefulSet, want *appsv1ac.StatefulSetApplyConfiguration) error {
 	added := render.Additions(want.Spec.Template, &live.Spec.Template)
 	if len(added) == 0 || env.WebhookAdds.expected(live.UID, added) {

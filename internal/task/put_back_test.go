@@ -26,7 +26,7 @@ func TestSyncStatefulSet_HandEditedTemplate_IsPutBackWithOneWrite(t *testing.T) 
 }
 
 // N18, S6: what comes again with the API server's own answer is a webhook's. It is left in peace,
-// or the two would write for ever; what a person adds beside it is still put back.
+// or the two would write forever; what a person adds beside it is still put back.
 func TestSyncStatefulSet_WebhookAddsItAgain_IsLeftInPeaceAfterOneWrite(t *testing.T) {
 	r := newRig(t, added)
 	r.mutate = added

@@ -9,7 +9,7 @@ import (
 )
 
 // Timeouts. A person can repair a missing Secret or volume within inputTimeout and
-// the node goes on by itself; podTimeout covers pulling a large image.
+// the node continues by itself; podTimeout covers pulling a large image.
 const (
 	inputTimeout    = time.Hour
 	applyTimeout    = 15 * time.Minute

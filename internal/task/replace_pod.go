@@ -29,7 +29,7 @@ const (
 //
 // It ends with a pod that was seen, the new one or the old one on its way out, and
 // never with the absence of one: the cache may be late, and a pod of the old template
-// that nobody saw would stay for ever.
+// that nobody saw would stay forever.
 func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	sts := env.Observed.StatefulSet
 	if !revisionKnown(sts, env.templateHash()) {
@@ -52,7 +52,7 @@ func replacePod(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Out
 	case err != nil:
 		return APIOutcome("deleting pod "+pod.Name, err)
 	}
-	// What was seen is behind what was done: nobody shall call the pod ready once more.
+	// What was seen is behind what was done: nobody should call the pod ready once more.
 	going := pod.DeepCopy()
 	going.DeletionTimestamp = new(metav1.NewTime(env.Clock.Now()))
 	env.Observed.Pod = going

@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 )
 
-// resultExportParams say which export the sidecar shall see to; with none it ends. An export that
+// resultExportParams say which export the sidecar should see to; with none it ends. An export that
 // has ended with a divergence and is the one that is wanted was asked for again: nothing else
 // makes a plan of it.
 func resultExportParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {

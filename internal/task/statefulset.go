@@ -31,7 +31,7 @@ const (
 	ReplaceTemplate
 )
 
-// NotOursError tells of a StatefulSet of our name that cannot be the node's.
+// NotOursError reports a StatefulSet of our name that cannot be the node's.
 type NotOursError struct{ message string }
 
 // Error implements error.
@@ -201,7 +201,7 @@ func keepInShape(
 	return apply(ctx, env, want)
 }
 
-// templateIsDue reports whether a plan is under way that has yet to apply the template.
+// templateIsDue reports whether a plan is under way that still has to apply the template.
 func (env *Env) templateIsDue() bool {
 	step := plan.Find(env.Node.Status.Plan, domain.StepApplyStatefulSet)
 	return step != nil && step.Status != v1alpha1.TaskComplete

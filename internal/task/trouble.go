@@ -25,7 +25,7 @@ const (
 )
 
 // PodTrouble finds a container that cannot start or does not stay up; the zero value when there is
-// none. seid is what the sidecar tells of the chain process; nil when it tells nothing.
+// none. seid is what the sidecar reports the chain process; nil when it tells nothing.
 //
 // A crash loop does not end when the container runs again: it has to run longer than it did before.
 // The gate starts seid once and ends with it, so that the container's restarts are seid's.

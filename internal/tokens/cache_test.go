@@ -23,7 +23,7 @@ type server struct {
 	// gate, when set, keeps every request waiting until it is closed.
 	gate           chan struct{}
 	inFlight, most atomic.Int32
-	// arrived, when set, is told of every request.
+	// arrived, when set, is notified of every request.
 	arrived chan struct{}
 }
 

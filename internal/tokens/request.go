@@ -11,7 +11,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// lifetime is how long a token shall be valid. The API server may give another one.
+// lifetime is how long a token should be valid. The API server may give another one.
 const lifetime = time.Hour
 
 // subjectPrefix begins the subject of every service-account token.

@@ -42,7 +42,7 @@ func Start(ctx context.Context, getenv func(string) string, logger logr.Logger, 
 	return New(provider), provider.Shutdown, nil
 }
 
-// wanted reports whether a receiver is named and nothing says that there shall be none.
+// wanted reports whether a receiver is named and nothing says that there should be none.
 func wanted(getenv func(string) string) bool {
 	if getenv("OTEL_SDK_DISABLED") == "true" || getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return false

@@ -44,7 +44,7 @@ func (t *Tracer) Reconciler(kind string, inner reconcile.Reconciler) reconcile.R
 // objectKey is where a context has the attributes of the object it is about.
 type objectKey struct{}
 
-// Observer tells of the plans that an executor runs; nil when there is nobody to tell.
+// Observer reports the plans that an executor runs; nil when there is nobody to tell.
 func (t *Tracer) Observer() plan.Observer {
 	if t == nil {
 		return nil

@@ -34,7 +34,7 @@ rules:
 - level: None
 `
 
-// prepareAudit writes the policy and says how the API server is told of it.
+// prepareAudit writes the policy and says how the API server learns of it.
 func (w *world) prepareAudit() ([]string, error) {
 	policy, path := filepath.Join(w.dir, "audit-policy.yaml"), filepath.Join(w.dir, "audit.log")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {

@@ -19,7 +19,7 @@ type Busy struct {
 }
 
 const (
-	// busyAim is within how many seconds a node's change is done, whatever else is going on.
+	// busyAim is within how many seconds a node's change is done, whatever else is in progress.
 	busyAim = 2
 	// bystanders are the nodes that are changed, one after the other.
 	bystanders = 20
@@ -61,7 +61,7 @@ func (b *bench) createAndSettle(ctx context.Context, names []string) error {
 	return pause(ctx, settleTime)
 }
 
-// changeInLoad changes one bystander after the other, from when the load has begun until it is over. A
+// changeInLoad changes one bystander after the other, from when the load has begun until it has ended. A
 // change that ends after the load counts as well.
 func (b *bench) changeInLoad(ctx context.Context, result *Busy) error {
 	began, done := time.Now(), b.nodes.expect(b.names, settledOn(imageFirst))

@@ -23,7 +23,7 @@ type tracker struct {
 	expected map[*expectation]bool
 }
 
-// expectation is a condition that a number of nodes shall meet.
+// expectation is a condition that a number of nodes should meet.
 type expectation struct {
 	condition func(*v1alpha1.SeiNode) bool
 	missing   map[string]bool

@@ -333,7 +333,7 @@ func planned(s *v1alpha1.SeiNodeStatus) {
 	}
 }
 
-// ended is the status of a node whose first plan is over.
+// ended is the status of a node whose first plan has ended.
 func ended(s *v1alpha1.SeiNodeStatus) {
 	s.Phase, s.CurrentImage, s.NodeID = v1alpha1.NodeRunning, imageFirst, strings.Repeat("a", 40)
 	s.Plan = nil

@@ -17,9 +17,9 @@ type Gap struct {
 // Took is how long the chain stood.
 func (g Gap) Took() time.Duration { return g.To.Sub(g.From) }
 
-// Gaps are the times between blocks. A chain of validators with equal power makes blocks while more than two thirds of
-// them run. While fewer do, it has to stand, however long; so what is bounded is the time for which it could have gone on
-// and did not. Starting, finding peers and catching up are part of that time.
+// Gaps are the times between blocks. A chain of validators with equal power makes blocks while more than two
+// thirds of them run. While fewer do, it has to stand, however long; so what is bounded is the time for which
+// it could have continued and did not. Starting, finding peers and catching up are part of that time.
 func Gaps(blocks []Block, runs []Run, validators []string) []Gap {
 	blocks = slices.Clone(blocks)
 	slices.SortFunc(blocks, func(a, b Block) int { return int(a.Height - b.Height) })
@@ -61,7 +61,7 @@ func able(g Gap, runs []Run, validators []string) time.Duration {
 	return longest
 }
 
-// Over are the gaps in which the chain could have gone on for longer than the bound.
+// Over are the gaps in which the chain could have continued for longer than the bound.
 func Over(gaps []Gap, bound time.Duration) []Gap {
 	var over []Gap
 	for _, g := range gaps {

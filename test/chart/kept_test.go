@@ -83,7 +83,7 @@ func (c *cluster) crds(t *testing.T) map[string]*unstructured.Unstructured {
 	return found
 }
 
-// checkIdentities fails if a CRD was made anew: all objects of its kind would have gone with the old one.
+// checkIdentities fails if a CRD was recreated: all objects of its kind would have gone with the old one.
 func checkIdentities(t *testing.T, after string, before, now map[string]*unstructured.Unstructured) {
 	t.Helper()
 	for key, crd := range before {

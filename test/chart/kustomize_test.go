@@ -149,7 +149,7 @@ func TestChart_AnotherNamespace_IsNamedEverywhere(t *testing.T) {
 	old := regexp.MustCompile(`system:serviceaccount:sei-operator:|^system$`)
 	for _, object := range render(t, "ops", everything) {
 		if object.GetKind() == "CustomResourceDefinition" {
-			continue // their schemas speak of fields that are called namespace
+			continue // their schemas have fields that are called namespace
 		}
 		walk(object.Object, "", func(key string, value string) {
 			if (key == "namespace" && value != "ops") || old.MatchString(value) {

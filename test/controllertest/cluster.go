@@ -40,7 +40,7 @@ type Cluster struct {
 	client.Client
 	// Late is what the cache shows of an object instead of what is stored; nil for what is.
 	Late client.Object
-	// OnGet is told of every read before it is made, and fails it with an error; may be nil.
+	// OnGet is notified of every read before it is made, and fails it with an error; may be nil.
 	OnGet func(client.Object) error
 	// StatusWrites counts the status writes that were stored.
 	StatusWrites int

@@ -54,7 +54,7 @@ func (r *chaosRun) wrong(ctx context.Context) (wrong []string, err error) {
 	return wrong, nil
 }
 
-// badConditions are those that tell of something that failed or is not done.
+// badConditions are those that report something that failed or is not done.
 func badConditions(name string, all []metav1.Condition) (bad []string) {
 	for _, want := range []struct {
 		condition string

@@ -29,7 +29,7 @@ type chaosWatch struct {
 	mu sync.Mutex
 	// nodeOf names the SeiNode of a volume.
 	nodeOf map[string]string
-	// runs and ready are closed and open runs, by process and by pod. Those that go on end with the last look.
+	// runs and ready are closed and open runs, by process and by pod. Those that continue end with the last look.
 	runs, ready map[string]*watchedRun
 	signed      map[string]chaos.Signed
 	reads       int

@@ -83,8 +83,8 @@ func (s *scenario) nodesOf(fleet string) []v1alpha1.SeiNode {
 	return nodes.Items
 }
 
-// drainWithinTheBudget drains the only Kubernetes node of the validators. The first evicted one finds no other place, so its
-// PodDisruptionBudget keeps the rest, and the chain goes on.
+// drainWithinTheBudget drains the only Kubernetes node of the validators. The first evicted one finds no
+// other place, so its PodDisruptionBudget keeps the rest, and the chain continues.
 func (s *scenario) drainWithinTheBudget() {
 	s.undisturbed.Lock()
 	defer s.undisturbed.Unlock()
@@ -131,7 +131,8 @@ func (s *scenario) podsOf(fleet string) map[string]types.UID {
 	return uids
 }
 
-// deleteInForeground deletes the fleet of validators as Argo CD prunes (V2). Retained nodes keep their pods and go on signing.
+// deleteInForeground deletes the fleet of validators as Argo CD prunes (V2). Retained nodes keep their pods
+// and keep signing.
 func (s *scenario) deleteInForeground() {
 	s.editFleet("v", func(fleet *v1alpha1.SeiNodeDeployment) { fleet.Spec.DeletionPolicy = v1alpha1.VolumeRetain })
 	s.awaitFleet("v", v1alpha1.ConditionNodesReady, metav1.ConditionTrue)

@@ -19,10 +19,11 @@ const (
 	servers    = 2
 )
 
-// The life of a network of two fleets: four validators found a chain that two full nodes join, are upgraded together at
-// a height they all halt at, and later one by one while the chain goes on; the full nodes are updated and
-// configured under their clients; the validators survive a configuration that seid refuses, a drained machine and the
-// deletion of their fleet. The steps share one chain, because founding it is what takes long.
+// The life of a network of two fleets: four validators found a chain that two full nodes join, are upgraded
+// together at a height they all halt at, and later one by one while the chain continues; the full nodes are
+// updated and configured under their clients; the validators survive a configuration that seid refuses, a
+// drained machine and the deletion of their fleet. The steps share one chain, because founding it is what
+// takes long.
 func TestFleet_FoundsAChain_AndIsRolledWhileItLives(t *testing.T) {
 	s := begin(t, "fleet")
 	s.chain.id = "fleet-1"
@@ -124,8 +125,8 @@ func (s *scenario) updateUnderClients() {
 	poller.wantNoFailure()
 }
 
-// configureUnderClients changes a key that seid reads when it starts. The pods stay, seid alone is restarted, and the same
-// client goes on asking.
+// configureUnderClients changes a key that seid reads when it starts. The pods stay, seid alone is restarted,
+// and the same client keeps asking.
 func (s *scenario) configureUnderClients() {
 	poller := poller{s}
 	before := map[string]*corev1.Pod{}
@@ -149,8 +150,8 @@ func (s *scenario) configureUnderClients() {
 	poller.wantNoFailure()
 }
 
-// updateOneByOne updates the validators while the chain goes on. All peers of the full nodes get new addresses, and are
-// found again.
+// updateOneByOne updates the validators while the chain continues. All peers of the full nodes get new
+// addresses, and are found again.
 func (s *scenario) updateOneByOne() {
 	s.editFleet("v", func(fleet *v1alpha1.SeiNodeDeployment) { fleet.Spec.Template.Spec.Image = imageSeid })
 	s.awaitRolled("v", imageSeid, validators-1) // two of four away would stop the chain

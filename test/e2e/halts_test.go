@@ -65,10 +65,10 @@ type haltWatch struct {
 	ended chan time.Time
 }
 
-// watchHalt looks at the processes of nodes from now on, so that a chain that halts before anybody waits for it is seen.
-// The first one to end counts: not all end at once, because one that has not seen the last votes of the others goes on
-// without them until they are back. A node that does not run has halted already. Nodes that are new may be restarted
-// once, for their peers: do not watch those before they have settled.
+// watchHalt looks at the processes of nodes from now on, so that a chain that halts before anybody waits for
+// it is seen. The first one to end counts: not all end at once, because one that has not seen the last votes
+// of the others continues without them until they are back. A node that does not run has halted already.
+// Nodes that are new may be restarted once, for their peers: do not watch those before they have settled.
 func (s *scenario) watchHalt(names ...string) haltWatch {
 	s.t.Helper()
 	w := haltWatch{s, make(chan time.Time, 1)}

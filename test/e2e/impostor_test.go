@@ -13,8 +13,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-// C1: somebody else's StatefulSet with a running pod has the node's name. The node says whose it is and what to do,
-// takes nothing over, and comes up when the name is free.
+// C1: another owner's StatefulSet with a running pod has the node's name. The node says whose it is and what
+// to do, takes nothing over, and comes up when the name is free.
 func TestNode_NameTakenBySomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	s := join(t, "impostor")
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "release"}}
@@ -42,7 +42,7 @@ func TestNode_NameTakenBySomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	s.awaitBlocks("v", 2)
 }
 
-// C1: somebody else's pod has the name that the node's would have.
+// C1: another owner's pod has the name that the node's would have.
 func TestNode_PodNameTakenBySomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	s := join(t, "pod-impostor")
 	theirs := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "v-0"}, Spec: restrictedPod(corev1.Container{Name: "theirs", Image: imagePause})}

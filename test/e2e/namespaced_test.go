@@ -180,7 +180,7 @@ func (s *scenario) refusedToOperator(from int64) (refused []string) {
 			ResponseStatus           struct{ Code int }
 		}
 		if json.Unmarshal(lines.Bytes(), &event) != nil || event.User.Username != operatorAccount {
-			continue // somebody else's, or the last line, half written
+			continue // another owner's, or the last line, half written
 		}
 		seen++
 		if event.ResponseStatus.Code == http.StatusForbidden {

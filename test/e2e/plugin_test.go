@@ -38,7 +38,7 @@ func (s *scenario) mustKubectlSei(args ...string) string {
 	return out
 }
 
-// status is what the plugin tells of fleet rpc.
+// status is what the plugin reports fleet rpc.
 func (s *scenario) status(ctx context.Context) (cli.FleetStatus, error) {
 	out, err := s.kubectlSei(ctx, "status", "fleet/rpc", "-o", "json")
 	if err != nil {
@@ -95,7 +95,7 @@ func knowsAll(n cli.NodeStatus) bool {
 		n.AppHash == live.Agrees
 }
 
-// underWay reports whether a node has a plan, and another image than it shall have.
+// underWay reports whether a node has a plan, and another image than it should have.
 func underWay(f cli.FleetStatus, i int) bool {
 	n := f.Nodes[i]
 	return n.Plan != nil && n.Plan.Task != "" && n.Image != n.TargetImage && n.TargetImage == imageNext

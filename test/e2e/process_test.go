@@ -38,7 +38,7 @@ func processes(pod *corev1.Pod, command []string) []int {
 	for _, file := range groups {
 		group, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(group), string(pod.UID)) {
-			continue // it has ended meanwhile, or is somebody else's
+			continue // it has ended meanwhile, or is another owner's
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && isRunning(pid, command) {
 			found = append(found, pid)

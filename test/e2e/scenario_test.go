@@ -30,7 +30,7 @@ type scenario struct {
 }
 
 // found begins a scenario with a chain of its own. Its one validator must not be restarted: a chain of one that is
-// stopped between its vote and the block stands for ever, because nobody else can vote and it may not vote twice.
+// stopped between its vote and the block stands forever, because nobody else can vote and it may not vote twice.
 func found(t *testing.T, name string) *scenario {
 	t.Helper()
 	s := begin(t, name)

@@ -103,7 +103,7 @@ func (s *scenario) killOne(which int, node string) string {
 		}
 		return "sidecar"
 	}
-	// A pod that is made anew also forgets the back-off of the sidecars that were killed.
+	// A pod that is recreated also forgets the back-off of the sidecars that were killed.
 	pod := s.pod(node)
 	if err := s.Delete(s.t.Context(), pod, client.GracePeriodSeconds(0)); err != nil && !apierrors.IsNotFound(err) {
 		s.t.Fatal(err)

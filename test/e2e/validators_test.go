@@ -11,7 +11,8 @@ import (
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-// Four validators with keys of their own are one fleet: an update reaches one after the other and the chain goes on.
+// Four validators with keys of their own are one fleet: an update reaches one after the other and the chain
+// continues.
 func TestFleet_ValidatorsWithTheirOwnKeys_AreRolledOneByOne(t *testing.T) {
 	s := begin(t, "keyset")
 	set := newSet(t, s.seid, "keyset-1", validators)

@@ -14,8 +14,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
-// A volume that is kept outlives its node, a new node that imports it goes on where the old one ended, and that volume
-// is nobody's to delete. A volume that is not kept goes with its node.
+// A volume that is kept outlives its node, a new node that imports it continues where the old one ended, and
+// that volume is nobody's to delete. A volume that is not kept goes with its node.
 func TestVolume_KeptAndImported_HasItsData(t *testing.T) {
 	s := join(t, "volume")
 	kept := s.fullNode("old")
@@ -36,7 +36,7 @@ func TestVolume_KeptAndImported_HasItsData(t *testing.T) {
 	s.create(imported)
 	heir := s.awaitInSync("heir")
 	s.awaitHeight("heir", height+2)
-	// The identity is on the volume too: a home that had been made anew would have another.
+	// The identity is on the volume too: a home that had been recreated would have another.
 	if got := heir.Status.NodeID; got == "" || got != identity {
 		t.Errorf("the heir's node id is %q, want the old one %q", got, identity)
 	}

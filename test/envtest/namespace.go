@@ -43,13 +43,13 @@ func (e *Env) Namespace(tb testing.TB) string {
 
 // removeNamespace does not wait for the end: nothing else uses the name.
 // Controllers under test have stopped by now, so their finalizers would hold
-// the namespace for ever.
+// the namespace forever.
 func (e *Env) removeNamespace(tb testing.TB, name string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	// Whoever makes pods goes first: in a namespace that ends it would be refused, and would try
-	// again and again and tell of it.
+	// again and again and report it.
 	for _, maker := range []client.Object{&appsv1.StatefulSet{}, &batchv1.Job{}} {
 		_ = e.Client.DeleteAllOf(ctx, maker, client.InNamespace(name), client.PropagationPolicy(metav1.DeletePropagationBackground))
 	}
@@ -58,7 +58,7 @@ func (e *Env) removeNamespace(tb testing.TB, name string) {
 		tb.Errorf("removing namespace %s: %v", name, err)
 		return
 	}
-	// No kubelet tells of the end of a pod any more. A namespace that cannot go would be tried again
+	// No kubelet reports the end of a pod any more. A namespace that cannot go would be tried again
 	// and again, beside the tests that follow.
 	_ = e.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(name), client.GracePeriodSeconds(0))
 	for _, list := range []client.ObjectList{

@@ -39,9 +39,9 @@ func WithoutCRDs() Option {
 	return func(o *options) { o.crds = false }
 }
 
-// WithKeptNamespaces leaves the namespaces of tests that are over as they are. To end one costs the API server about as
-// much as a short test does, and nothing runs in them any more. It is for many tests that look at their own namespace
-// alone.
+// WithKeptNamespaces leaves the namespaces of tests that have ended as they are. To end one costs the API
+// server about as much as a short test does, and nothing runs in them any more. It is for many tests that
+// look at their own namespace alone.
 func WithKeptNamespaces() Option {
 	return func(o *options) { o.keepNamespaces = true }
 }

@@ -23,7 +23,7 @@ import (
 type Watches struct {
 	mu       sync.Mutex
 	resolver request.RequestInfoResolver
-	// held has, by resource, what is closed when its events may go on.
+	// held has, by resource, what is closed when its events may continue.
 	held    map[string]chan struct{}
 	expired map[string]bool
 	streams map[*stream]bool
@@ -141,7 +141,7 @@ func (w *Watches) Cut(resource string) {
 }
 
 // Expire ends the watches of a resource and forgets what was held back: the client finds its last
-// version too old, lists anew, and never hears of what happened in between.
+// version too old, lists again, and never hears of what happened in between.
 func (w *Watches) Expire(resource string) {
 	w.mu.Lock()
 	w.expired[resource] = true

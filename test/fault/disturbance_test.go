@@ -107,7 +107,7 @@ func slow(_ *life, req *http.Request, next http.RoundTripper) (*http.Response, e
 	}
 }
 
-// loseStore has the call take effect, and the sidecar start anew without its store: it knows no task,
+// loseStore has the call take effect, and the sidecar start over without its store: it knows no task,
 // and its gate is closed.
 func loseStore(l *life, req *http.Request, next http.RoundTripper) (*http.Response, error) {
 	resp, err := next.RoundTrip(req)

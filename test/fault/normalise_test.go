@@ -16,7 +16,7 @@ func newNames(namespace string) *describe.Names {
 
 // excuse takes out what may differ from the undisturbed end although it is compared.
 //
-// Fewer tasks: a plan that was made anew after a crash asks only for what is missing, where the first
+// Fewer tasks: a plan that was recreated after a crash asks only for what is missing, where the first
 // one did everything in turn. That it was done shows in the rest of the picture. More tasks: a sidecar
 // that has lost its store is given again what it does not know any more. Another last plan: its gate is
 // closed too, and it has forgotten which restart was asked for. When that was noticed after the plan had

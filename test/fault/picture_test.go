@@ -71,7 +71,7 @@ func (p *picture) difference(other *picture) string {
 	return b.String()
 }
 
-// nodePicture is what no object tells of a node.
+// nodePicture is what no object reports a node.
 type nodePicture struct {
 	Stage, Seid, Mode string
 	Open, StateSync   bool

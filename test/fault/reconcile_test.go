@@ -21,7 +21,7 @@ func node(name string) object  { return object{v1alpha1.KindSeiNode, name} }
 func fleet(name string) object { return object{v1alpha1.KindSeiNodeDeployment, name} }
 func task(name string) object  { return object{v1alpha1.KindSeiNodeTask, name} }
 
-// traits are how objects of a kind are told of: the metric that counts their reconciles, their name
+// traits are how objects of a kind are reported: the metric that counts their reconciles, their name
 // in a URL, and an empty one.
 func (o object) traits() (metric, resource string, empty client.Object) {
 	switch o.kind {
@@ -54,8 +54,8 @@ func (r *run) reconcile(times int) {
 	}
 }
 
-// wake makes the operator look at every object so many times more, without a write: its watch tells
-// of a change of an annotation that was not made. What it looks at is what it has in its cache.
+// wake makes the operator look at every object so many times more, without a write: its watch reports a
+// change of an annotation that was not made. What it looks at is what it has in its cache.
 func (r *run) wake(times int) {
 	r.T.Helper()
 	for _, o := range r.scenario.objects {

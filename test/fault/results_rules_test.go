@@ -44,7 +44,7 @@ func TestResults_Interrupted_GoOnWithWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A selection that is made again goes on with other runs.
+// A selection that is made again continues with other runs.
 func TestSelected_WithEarlierResults_TakesOthers(t *testing.T) {
 	ref := &reference{scenario: scenarios[0], calls: []call{{toAPI: true, verb: "create", object: "leases a", nth: 1, changes: true}}}
 	few := choice{runs: 3, seed: 1}
@@ -89,7 +89,7 @@ func TestResults_CutOff_TheNextLineIsWhole(t *testing.T) {
 	}
 }
 
-// Other code starts anew.
+// Other code starts over.
 func TestResults_OfOtherCode_AreRemoved(t *testing.T) {
 	folder := t.TempDir()
 	kept, _, err := openResults(folder, "a")

@@ -18,7 +18,7 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
-// results are kept while a long series of runs goes on, so that it can be interrupted: one line for
+// results are kept while a long series of runs continues, so that it can be interrupted: one line for
 // each run that has ended. They belong to this very code, which is the test binary.
 type results struct {
 	mu   sync.Mutex

@@ -114,7 +114,7 @@ func (r *run) forget() {
 	}
 }
 
-// act does what the scenario is about, and waits until it is over.
+// act does what the scenario is about, and waits until it has ended.
 func (r *run) act() {
 	r.T.Helper()
 	r.scenario.act(r)
@@ -159,7 +159,7 @@ func (r *run) becomes(want *picture) {
 }
 
 // silent wants an operator that looks at everything some more times to write nothing. An operator whose
-// call was not answered in time tells of that: on a machine that is so busy nothing is learned, and it
+// call was not answered in time reports that: on a machine that is so busy nothing is learned, and it
 // is tried again once the end has come about again.
 func (r *run) silent(reconciles int, again func()) {
 	r.T.Helper()

@@ -61,7 +61,7 @@ var ofChains = []*scenario{
 		},
 		act: func(r *run) {
 			r.Sidecars.Plan(r.Key("full"), &api.Upgrade{Name: "v7", Height: 100})
-			r.reconcile(1) // nothing tells of a plan, so that nodes are looked at now and then
+			r.reconcile(1) // nothing reports a plan, so that nodes are looked at now and then
 			r.awaitPulledAhead("full")
 			if err := r.Sidecars.ReachUpgrade(r.Key("full")); err != nil {
 				r.T.Fatal(err)

@@ -52,7 +52,7 @@ func newTask(name, node string, kind v1alpha1.SeiNodeTaskKind) *v1alpha1.SeiNode
 	return t
 }
 
-// awaitTask waits until a task is complete and has let go of its node.
+// awaitTask waits until a task is complete and has released its node.
 func (r *run) awaitTask(name string) {
 	r.T.Helper()
 	envtest.WaitFor(r.T, r.Env, r.NS, name, func(t *v1alpha1.SeiNodeTask) bool {

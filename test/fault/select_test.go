@@ -23,7 +23,7 @@ type choice struct {
 	scenarios, disturbances []string
 	// reconciles is how many more follow the end.
 	reconciles int
-	// resume goes on where the same code was interrupted.
+	// resume continues where the same code was interrupted.
 	resume bool
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/sei-operator/sei-operator/test/monitoring/promql"
 )
 
-// exported is a metric that an expression may speak of: its labels, and all values of
+// exported is a metric that an expression may name: its labels, and all values of
 // those whose values are known.
 type exported struct {
 	labels []string
@@ -136,7 +136,7 @@ func (v vocabulary) record(r rule, names promql.Names) {
 	v[r.Record] = e
 }
 
-// problems are the things that an expression speaks of and nobody exports.
+// problems are the things that an expression names and nobody exports.
 func (v vocabulary) problems(names promql.Names) []string {
 	var found []string
 	// Prometheus adds the job to what it scrapes.

@@ -23,7 +23,7 @@ func TestSeiNodePlanStuck_FiresBeforeAnyTaskRunsIntoItsDeadline(t *testing.T) {
 	fires := recordTest{Expr: `ALERTS{alertname="SeiNodePlanStuck",alertstate="firing"}`, At: "13m"}
 	registry := task.Registry()
 	for _, name := range slices.Sorted(maps.Keys(registry)) {
-		deadline := cmp.Or(registry[name].Timeout, time.Hour) // one without a deadline is told of all the same
+		deadline := cmp.Or(registry[name].Timeout, time.Hour) // one without a deadline is reported all the same
 		labels := fmt.Sprintf(`namespace="sei",name="x",reason="NewNode",task=%q`, name)
 		c.Series = append(c.Series, series{
 			Series: metrics.NameTaskActiveAge + `{kind="SeiNode",` + labels + `}`,

@@ -57,7 +57,7 @@ func TestStandingExport_FindsAPlantedDivergence(t *testing.T) {
 	}
 	readReport(t, filepath.Join(bucket, want.Report), height)
 
-	// Another process knows the end and does not go on behind it.
+	// Another process knows the end and does not continue behind it.
 	v.Kill()
 	v.Restart()
 	if again := v.document().ResultExport; again == nil || !cmp.Equal(want, again.Divergence) {

@@ -26,7 +26,7 @@ import (
 // wantKills is how often the sidecar is killed in the middle of a task.
 const wantKills = 200
 
-// maxRounds bounds how long it goes on for tasks that chance has missed.
+// maxRounds bounds how long it continues for tasks that chance has missed.
 const maxRounds = 40
 
 // step is one task of the sequence that is disturbed.
@@ -35,7 +35,7 @@ type step struct {
 	params any
 }
 
-// tries is how often a step may be run in one round until a kill hits it. Tasks that are over
+// tries is how often a step may be run in one round until a kill hits it. Tasks that have ended
 // in a millisecond are hardly ever hit; those of them that leave the same however often they
 // are run get more tries.
 func (s step) tries() int {
@@ -99,7 +99,7 @@ func TestKilledAtRandom_EveryTaskEndsAsIfUndisturbed(t *testing.T) {
 		t.Fatal(err)
 	}
 	hits := func() []api.TaskType { return append(n.Interrupted(), live.Interrupted()...) }
-	// Chance decides who is hit, so it goes on until everybody was.
+	// Chance decides who is hit, so it continues until everybody was.
 	missed := func() []api.TaskType {
 		hit := hits()
 		return slices.DeleteFunc(slices.Clone(version.TaskTypes), func(task api.TaskType) bool { return slices.Contains(hit, task) })
@@ -211,7 +211,7 @@ func homeSteps(t *testing.T, n, live *node) []step {
 	}
 }
 
-// killEndless disturbs the task that never ends: it goes on until it is deleted.
+// killEndless disturbs the task that never ends: it continues until it is deleted.
 func (n *node) killEndless(bucket string) {
 	n.t.Helper()
 	id := n.Submit(api.SnapshotUpload, "", nil)

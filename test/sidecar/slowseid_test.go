@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// slowCloser is a chain binary that takes its time to close: asked to end it goes on until
+// slowCloser is a chain binary that takes its time to close: asked to end it continues until
 // the test releases it, and asked again it is killed. That is what becomes of seid: it drops
 // its signal handler at the first signal.
 type slowCloser struct {

@@ -29,7 +29,7 @@ const old = 2050
 func TestStateSync_OldSnapshotAndATLSWitness_Joins(t *testing.T) {
 	t.Parallel()
 	// The validator is never restarted: a lone one that signed a vote and forgot the block
-	// waits for ever. The follower is the one that makes snapshots, for a while.
+	// waits forever. The follower is the one that makes snapshots, for a while.
 	v := newNode(t, "old-1", "v", "")
 	genesis := ceremony([]*node{v}, map[string]string{"consensus.unsafe_commit_timeout_override": "2ms", "logging.level": "error"})
 	v.start()

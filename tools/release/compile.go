@@ -24,7 +24,7 @@ func (r *release) compile(ctx context.Context, program string, on platform, side
 	return nil
 }
 
-// goTool runs the Go on the PATH for a platform, without settings of the one who runs it.
+// goTool runs the Continue the PATH for a platform, without settings of the one who runs it.
 func goTool(ctx context.Context, dir string, on platform, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // arguments from above
 	cmd.Dir = dir

@@ -16,7 +16,8 @@ const module = "github.com/sei-operator/sei-operator"
 // release is what is to be built.
 type release struct {
 	Version, Registry, Commit, Source, Output, Builder string
-	// Download is the address of the folder that the files will be downloaded from. Empty means that nobody knows yet.
+	// Download is the address of the folder that the files will be downloaded from. Empty means that it is
+	// unknown yet.
 	Download string
 }
 

@@ -25,7 +25,7 @@ func reason(err error) string {
 	}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		return words(told(status.Status()))
+		return words(statusText(status.Status()))
 	}
 	// What the client was asked for is known, and its address is made up.
 	if call, ok := errors.AsType[*url.Error](err); ok {
@@ -34,9 +34,9 @@ func reason(err error) string {
 	return words(err.Error())
 }
 
-// told is what the proxy, or the pod behind it, has said. The message itself is the client's and tells
+// statusText is what the proxy, or the pod behind it, has said. The message itself is the client's and tells
 // little.
-func told(status metav1.Status) string {
+func statusText(status metav1.Status) string {
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
 			if cause.Type == metav1.CauseTypeUnexpectedServerResponse && cause.Message != "" && cause.Message != "unknown" {

@@ -121,7 +121,7 @@ func task(obj *unstructured.Unstructured) []Finding {
 	}
 }
 
-// fields says what the definitions of this operator would drop or refuse. Status is written anew and
+// fields says what the definitions of this operator would drop or refuse. Status is rewritten and
 // does not count.
 func fields(linter *lint.Linter, obj *unstructured.Unstructured) []Finding {
 	var found []Finding

@@ -33,7 +33,7 @@ var shapes = []struct {
 	// The words for an account, and what seid prints around them.
 	{regexp.MustCompile(`(?:\b[a-z]{3,8} ){11,23}[a-z]{3,8}\b`), mark + " words"},
 	{regexp.MustCompile(`[^\n"]*only way to recover your account[^\n"]*`), mark + " notice of a mnemonic"},
-	// name=value and name: value, quoted or not; a value in quotes ends with them. Sentences speak of
+	// name=value and name: value, quoted or not; a value in quotes ends with them. Sentences mention
 	// a Secret or a token before a colon, so that these two need quotes or an equals sign.
 	{regexp.MustCompile(`(?i)(` + secretWords + `|secret|token)(\\*["']?[ \t]*[=:][ \t]*\\*)"(?:[^"\\]|\\[^"])+`), `${1}${2}"` + mark},
 	{regexp.MustCompile(`(?i)(` + secretWords + `)(["']?[ \t]*[=:][ \t]*)[^\s"'\\,}\[]+`), "${1}${2}" + mark},

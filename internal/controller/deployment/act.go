@@ -121,11 +121,11 @@ func (r *Reconciler) applyMember(ctx context.Context, s *scope, m *fleet.Member,
 	case err != nil:
 		return false, fmt.Errorf("applying SeiNode %s: %w", want.Name, err)
 	}
-	return true, r.tellOfRepair(s, m.Target.Name, before)
+	return true, r.emitRepair(s, m.Target.Name, before)
 }
 
-// tellOfRepair announces nodes that somebody had deleted or edited.
-func (r *Reconciler) tellOfRepair(s *scope, name string, before *v1alpha1.SeiNode) error {
+// emitRepair announces nodes that somebody had deleted or edited.
+func (r *Reconciler) emitRepair(s *scope, name string, before *v1alpha1.SeiNode) error {
 	if before == nil {
 		if slices.Contains(s.before().Status.IncumbentNodes, name) {
 			s.tell(events.New(events.NodeRecreated, "%s had been deleted and was recreated", name).About(events.Node(s.snd, name)))

@@ -214,7 +214,7 @@ func (r *Reconciler) sidecarOf(ctx context.Context, node *v1alpha1.SeiNode) (sid
 }
 
 // ownPod is the pod that the node's own StatefulSet made; nil when there is none. Any other pod of
-// that name is somebody else's.
+// that name is another owner's.
 func (r *Reconciler) ownPod(ctx context.Context, node *v1alpha1.SeiNode) (*corev1.Pod, error) {
 	objects, err := r.podObjects(ctx, node)
 	if err != nil || !objects.IsNodesPod(node, objects.Pod) {

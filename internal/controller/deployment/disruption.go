@@ -15,7 +15,7 @@ import (
 )
 
 // syncBudget brings the fleet's PodDisruptionBudget to what is asked for. One that the API server
-// does not take, or that somebody else has in its place, is told of and holds up nothing.
+// does not take, or that somebody else has in its place, is reported and holds up nothing.
 func (r *Reconciler) syncBudget(ctx context.Context, s *scope) error {
 	want := fleet.DisruptionBudget(s.snd)
 	live, err := loop.Find(ctx, r.Client, s.snd.Namespace, s.snd.Name, &policyv1.PodDisruptionBudget{})

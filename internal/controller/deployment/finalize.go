@@ -24,9 +24,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/statuspatch"
 )
 
-// finalize lets a fleet go: its nodes go first, or are let go. What else it owns is
+// finalize lets a fleet go: its nodes go first, or are released. What else it owns is
 // collected after it, or let go with them. Nothing of it is decided on the cache: what that does
-// not show yet would be lost, or deleted although it was let go.
+// not show yet would be lost, or deleted although it was released.
 func (r *Reconciler) finalize(ctx context.Context, cachedFleet *v1alpha1.SeiNodeDeployment) (ctrl.Result, error) {
 	snd := &v1alpha1.SeiNodeDeployment{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(cachedFleet), snd); err != nil {
@@ -45,9 +45,9 @@ func (r *Reconciler) finalize(ctx context.Context, cachedFleet *v1alpha1.SeiNode
 	}
 	switch {
 	case fleet.Retains(snd), r.orphans.noted(snd):
-		// What is orphaned is let go here too: the garbage collector knows of no kind for the
+		// What is orphaned is released here too: the garbage collector knows of no kind for the
 		// first half minute after its CRD was installed.
-		err = r.letGo(ctx, snd, bound)
+		err = r.releaseObjects(ctx, snd, bound)
 	case len(bound) > 0:
 		return loop.ConflictIsRetry(r.removeNodes(ctx, bound)) // the last node's end wakes us up
 	}
@@ -103,11 +103,11 @@ func (r *Reconciler) removeNodes(ctx context.Context, nodes []*v1alpha1.SeiNode)
 	return nil
 }
 
-// letGo takes the fleet out of the owners of everything that still has it there: what was made by
+// releaseObjects takes the fleet out of the owners of everything that still has it there: what was made by
 // an older operator, or before the policy was Retain. Labels stay, so that a fleet of the same name
 // can take it over.
-func (r *Reconciler) letGo(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) error {
-	owned, err := r.belongings(ctx, snd)
+func (r *Reconciler) releaseObjects(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, nodes []*v1alpha1.SeiNode) error {
+	owned, err := r.ownedObjects(ctx, snd)
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (r *Reconciler) letGo(ctx context.Context, snd *v1alpha1.SeiNodeDeployment,
 	return nil
 }
 
-// belongings are the objects besides its nodes that bear the fleet's label.
-func (r *Reconciler) belongings(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]client.Object, error) {
+// ownedObjects are the objects besides its nodes that bear the fleet's label.
+func (r *Reconciler) ownedObjects(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]client.Object, error) {
 	lists := []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceList{}, &policyv1.PodDisruptionBudgetList{}, &appsv1.ControllerRevisionList{}}
 	served, err := r.routes.served(ctx, false, r.Clock.Now())
 	if err != nil {

@@ -24,7 +24,7 @@ func (b blind) List(ctx context.Context, list client.ObjectList, o ...client.Lis
 	return b.Client.List(ctx, list, o...)
 }
 
-// makeNode stores a node of the fleet: bound to it, or as it is when it was let go.
+// makeNode stores a node of the fleet: bound to it, or as it is when it was released.
 func makeNode(t *testing.T, c *controllertest.Cluster, bound bool) {
 	t.Helper()
 	node := &v1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{

@@ -23,7 +23,7 @@ const historyRetry = 30 * time.Second
 
 // syncHistory writes the template down before any node gets it, and deletes templates beyond the
 // limit. It also does so while the fleet is paused: nodes are not touched by it. What cannot be
-// written is told of and holds up nothing.
+// written is reported and holds up nothing.
 func (r *Reconciler) syncHistory(ctx context.Context, s *scope) error {
 	list := &appsv1.ControllerRevisionList{}
 	err := r.Client.List(ctx, list, client.InNamespace(s.snd.Namespace), client.MatchingLabels{v1alpha1.LabelRevisionOf: s.snd.Name})

@@ -13,7 +13,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/render"
 )
 
-// observe gathers what the cache knows of the fleet: its nodes, those it shall have, whoever owns
+// observe gathers what the cache knows of the fleet: its nodes, those it should have, whoever owns
 // them, and the genesis of its chain.
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	nodes, err := r.nodes(ctx, s.snd)

@@ -15,7 +15,7 @@ import (
 )
 
 // report derives the status from what this pass saw and did, writes it once if it
-// changed, and tells of transitions. It runs after errors too: what could not be
+// changed, and reports transitions. It runs after errors too: what could not be
 // observed stays as it was.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	s.comeBackIn(s.Report(s.snd, s.platform))
@@ -36,7 +36,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 }
 
 // emitTroubles tells once of what keeps a node from being the fleet's, and of errors
-// that no condition speaks of.
+// that no condition is about.
 func (r *Reconciler) emitTroubles(ctx context.Context, s *scope) {
 	key := client.ObjectKeyFromObject(s.snd)
 	tell := func(reason events.Reason, text string) {

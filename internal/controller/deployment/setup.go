@@ -88,7 +88,7 @@ func fleetOfObject(o client.Object) []reconcile.Request {
 }
 
 // otherFounders maps a fleet that starts a chain to the others that ask to start the same one: one
-// of them may go on when it leaves.
+// of them may continue when it leaves.
 func (r *Reconciler) otherFounders(ctx context.Context, o client.Object) []reconcile.Request {
 	genesis := o.(*v1alpha1.SeiNodeDeployment).Spec.Genesis
 	if genesis == nil {

@@ -14,7 +14,7 @@ type Sightings struct {
 	since map[types.NamespacedName]time.Time
 }
 
-// Lasted is for how long it has been seen; not seen, it begins anew the next time.
+// Lasted is for how long it has been seen; not seen, it starts over the next time.
 func (s *Sightings) Lasted(object types.NamespacedName, seen bool, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

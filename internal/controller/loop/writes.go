@@ -40,7 +40,7 @@ type write struct {
 	uid             types.UID
 	resourceVersion string
 	deleted         bool
-	// asked is when the API server told of it last: by its answer to the write, or since.
+	// asked is when the API server reported it last: by its answer to the write, or since.
 	asked time.Time
 }
 

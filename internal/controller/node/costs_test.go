@@ -167,7 +167,7 @@ func TestUnwritten_NodeThatOthersPeerWith_TellsItsIDAtOnce(t *testing.T) {
 	}
 }
 
-// A node that is orphaned before anything was written of its StatefulSet is let go all the same: the
+// A node that is orphaned before anything was written of its StatefulSet is released all the same: the
 // garbage collector has taken the owner off already, and only the identity tells that it was ours.
 func TestUnwritten_NodeIsOrphaned_ItsStatefulSetIsKnown(t *testing.T) {
 	c := newSlowCluster(t)

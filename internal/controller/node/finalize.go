@@ -155,7 +155,7 @@ func (r *Reconciler) deleteOwned(ctx context.Context, obj client.Object) error {
 	return nil
 }
 
-// releaseVolume deletes the claim that was made for the node, unless it shall stay. Then it must
+// releaseVolume deletes the claim that was made for the node, unless it should stay. Then it must
 // have no owner any more, or the garbage collector takes it. Imported claims always stay.
 func (r *Reconciler) releaseVolume(ctx context.Context, node *v1alpha1.SeiNode) error {
 	if node.Spec.ImportedClaim() != "" {

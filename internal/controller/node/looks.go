@@ -91,8 +91,8 @@ func (k *look) soFar() error {
 	return errNoAnswerYet
 }
 
-// begin finds the question under way or asks a new one. Whoever kept an earlier pass waiting in
-// vain is not waited for again before it has answered.
+// begin finds the question under way or asks a new one. Whoever kept an earlier pass waiting without success
+// is not waited for again before it has answered.
 func (l *looks) begin(ctx context.Context, key types.NamespacedName, node *v1alpha1.SeiNode, pod string, s sidecar.Sidecar) (*look, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -134,7 +134,7 @@ func TestLook_BlackHole_HoldsNoPassLongerThanThePatience(t *testing.T) {
 			t.Errorf("the first pass waits %s and gets %v; want %s, %v", took, err, lookPatience, errNoAnswerYet)
 		}
 		// For a minute somebody looks every 100 ms, while questions end and new ones are asked.
-		// Once one has ended in vain, the sidecar is not just slow, whatever is asked since.
+		// Once one has ended without success, the sidecar is not just slow, whatever is asked since.
 		began := time.Now()
 		for range 600 {
 			elapse(100 * time.Millisecond)

@@ -38,7 +38,7 @@ func (s *scope) decidePull() {
 	s.comeBackIn(s.pull.RecheckAfter)
 }
 
-// syncPull makes or removes the pod. A pod that the API server refuses is told of and holds up
+// syncPull makes or removes the pod. A pod that the API server refuses is reported and holds up
 // nothing: the image is pulled when it is needed.
 func (r *Reconciler) syncPull(ctx context.Context, s *scope) error {
 	switch s.pull.Action {

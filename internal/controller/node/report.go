@@ -23,7 +23,7 @@ import (
 )
 
 // report derives the status from what this pass saw and did, writes it once if it
-// changed and cannot wait, and tells of transitions. It runs after errors too.
+// changed and cannot wait, and reports transitions. It runs after errors too.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	pass := s.pass()
 	s.node.Status = *domain.Report(pass)
@@ -130,7 +130,7 @@ func (s *scope) pass() *domain.Pass {
 	return p
 }
 
-// emitFacts tells of repairs and troubles that are no part of the status.
+// emitFacts reports repairs and troubles that are no part of the status.
 func (r *Reconciler) emitFacts(ctx context.Context, s *scope) {
 	key := client.ObjectKeyFromObject(s.node)
 	sts := events.StatefulSet(s.node)

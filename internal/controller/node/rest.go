@@ -17,7 +17,7 @@ import (
 // rest looks at nodes that have nothing to do. Their objects are watched; what only the sidecar can
 // tell is asked for, and a node whose sidecar tells nothing new needs no pass.
 type rest struct {
-	// looked is told of every look that needs no pass.
+	// looked is notified of every look that needs no pass.
 	looked func(node *v1alpha1.SeiNode, document *api.Node, err error)
 	// wake asks for a pass on what a look has found.
 	wake func(ctx context.Context, n *resting, document *api.Node, err error)

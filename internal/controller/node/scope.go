@@ -47,7 +47,7 @@ type scope struct {
 	sidecarStarted bool
 
 	input render.Input
-	// statefulSet renders what the node's StatefulSet shall be, once.
+	// statefulSet renders what the node's StatefulSet should be, once.
 	statefulSet func() (*appsv1ac.StatefulSetApplyConfiguration, error)
 	target      domain.Target
 	// upgrade is the image that was chosen, and why.
@@ -64,7 +64,7 @@ type scope struct {
 	seen bool
 	// pullPod is the pod that pulls the image of the next upgrade; nil when there is none of ours.
 	pullPod *corev1.Pod
-	// wantsPull is what shall be pulled ahead, and pull what to do about it.
+	// wantsPull is what should be pulled ahead, and pull what to do about it.
 	wantsPull domain.Pull
 	pull      domain.PullDecision
 	// volumeSnapshot is the backup that a halted node waits for, takenSnapshot its object, and
@@ -115,7 +115,7 @@ func (s *scope) comeBackIn(d time.Duration) {
 }
 
 // result is when to come back, and before whom: a node with a plan goes first. Said
-// anew each time, or else the priority of the last event would stay with the node.
+// again each time, or else the priority of the last event would stay with the node.
 func (s *scope) result() ctrl.Result {
 	priority := priorityNormal
 	if s.activePlan() != nil {

@@ -91,7 +91,7 @@ func TestDomainFacts_ForeignPod_IsNotTheNodes(t *testing.T) {
 	}
 }
 
-// A paused node's plan has its whole time again when it goes on.
+// A paused node's plan has its whole time again when it continues.
 func TestPaused_ThePlansClockStands(t *testing.T) {
 	node := newFullNode()
 	deadline := metav1.NewTime(time.Date(2026, 1, 2, 3, 9, 0, 0, time.UTC))

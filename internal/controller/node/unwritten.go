@@ -19,10 +19,10 @@ const (
 	endWrittenAfter = 3 * time.Second
 )
 
-// unwritten keeps statuses that can wait: how far a plan got, most of which is over before anybody
+// unwritten keeps statuses that can wait: how far a plan got, most of which has ended before anybody
 // could read it, and the end of a plan, which is written with what the next pass finds, or with the
-// node being in sync. The next pass goes on from there. What is kept dies with the process: the plan then goes on from what is
-// stored, and its steps find what they have done, as after a crash.
+// node being in sync. The next pass continues from there. What is kept dies with the process: the plan then
+// continues from what is stored, and its steps find what they have done, as after a crash.
 type unwritten struct {
 	mu     sync.Mutex
 	byNode map[types.NamespacedName]pending

@@ -91,7 +91,7 @@ func (r *Reconciler) takeSnapshot(ctx context.Context, s *scope) error {
 	err := r.Client.Create(ctx, obj, client.FieldOwner(v1alpha1.FieldOwnerSeiNode))
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		// Trying again changes nothing; the next pass goes on without.
+		// Trying again changes nothing; the next pass continues without.
 		r.refusedSnapshots.Store(client.ObjectKeyFromObject(s.node), err.Error())
 		return nil
 	case client.IgnoreAlreadyExists(err) != nil:

@@ -73,8 +73,8 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) error {
 	}
 	live := s.Observed
 	live.Others = others
-	// The turn is taken by a task that begins, and by no other: those that wait for it are told of
-	// its end, not that it has thought better of it.
+	// The turn is taken by a task that begins, and by no other: those that wait for it are notified of its
+	// end, not that it has thought better of it.
 	if live.Behind() != "" || !r.turns.take(target(s.task), turn{s.key(), s.task.UID}) {
 		return errCacheBehind // another one comes first; the next look says which
 	}

@@ -265,7 +265,7 @@ func (r *rig) update(t *testing.T) {
 	}
 }
 
-// live reconciles until the task is over and let go, with a new operator whenever one is killed.
+// live reconciles until the task has ended and released, with a new operator whenever one is killed.
 func (r *rig) live(t *testing.T) *v1alpha1.SeiNodeTask {
 	t.Helper()
 	operator := r.operator(t)
@@ -386,8 +386,8 @@ func TestCrash_WhileADeletedTaskIsCancelled_ItIsCancelledAndGoes(t *testing.T) {
 	}
 }
 
-// A node that a task holds is let go when the task is deleted: at once while its data is as it was,
-// and when it has been set up anew otherwise. No crash leaves it held.
+// A node that a task holds is released when the task is deleted: at once while its data is as it was,
+// and when it has been set up again otherwise. No crash leaves it held.
 func TestCrash_WhileATaskThatHoldsItsNodeIsDeleted_TheNodeIsLetGo(t *testing.T) {
 	for steps := 1; steps <= 6; steps++ {
 		for at := range 8 {

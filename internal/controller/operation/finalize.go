@@ -84,7 +84,7 @@ func (r *Reconciler) cancel(ctx context.Context, of *v1alpha1.SeiNodeTask) error
 		return errNoSidecar
 	}
 	if kind, err := domain.KindOf(&of.Spec); err == nil && kind.Holds {
-		return r.letGo(ctx, env)
+		return r.releaseNode(ctx, env)
 	}
 	return cancelSteps(ctx, env.Sidecar, of.Status.Plan)
 }

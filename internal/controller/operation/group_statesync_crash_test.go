@@ -19,7 +19,7 @@ var stateSyncTasks = []api.TaskType{
 
 // An operator that is killed before or after any of its calls, of the parent or of a child, leaves a
 // state sync of a fleet that the next one takes to its end: one child for each node, each step done
-// once, never two nodes down at a time, and none held when it is over.
+// once, never two nodes down at a time, and none held when it has ended.
 func TestCrash_StateSyncOfAFleet_EveryNodeIsReleasedWithinTheBudget(t *testing.T) {
 	calls := 0
 	for at := 0; at <= calls; at++ {
@@ -60,7 +60,7 @@ func (r *groupRig) watchHeld(together *[]string) {
 	}
 }
 
-// requireReleased checks that every node has had one child, was set up anew once, and is let go.
+// requireReleased checks that every node has had one child, was set up again once, and is released.
 func (r *groupRig) requireReleased(t *testing.T, what string) {
 	t.Helper()
 	list := &v1alpha1.SeiNodeTaskList{}

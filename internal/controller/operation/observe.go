@@ -20,7 +20,7 @@ import (
 // errCacheBehind ends a pass whose cache does not show our own last write yet.
 var errCacheBehind = errors.New("the cache does not show the operator's last write yet")
 
-// observe gathers from the cache all that the rest of the pass depends on. A task that is over
+// observe gathers from the cache all that the rest of the pass depends on. A task that has ended
 // needs nothing.
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if domain.Ended(&s.task.Status) {

@@ -15,15 +15,15 @@ import (
 	"github.com/sei-operator/sei-operator/internal/task/nodetask"
 )
 
-// letGo gives a node back that a task holds.
-func (r *Reconciler) letGo(ctx context.Context, env *nodetask.Env) error {
+// releaseNode gives a node back that a task holds.
+func (r *Reconciler) releaseNode(ctx context.Context, env *nodetask.Env) error {
 	document, err := env.Sidecar.Node(ctx)
 	if err != nil {
 		return fmt.Errorf("looking at the node: %w", err)
 	}
 	p := env.Task.Status.Plan.DeepCopy()
 	if document.APILevel < api.LevelRelease {
-		return r.letGoOlder(ctx, env, p)
+		return r.releaseOlder(ctx, env, p)
 	}
 	holding, err := nodetask.HoldingOf(ctx, env.Sidecar, document, p)
 	if err != nil {
@@ -93,10 +93,10 @@ func (r *Reconciler) releaseHold(ctx context.Context, env *nodetask.Env, holding
 // errOlderSidecar: nothing more can be done for a node that such a sidecar holds.
 var errOlderSidecar = errors.New("its node's sidecar is too old to release the node without starting it")
 
-// letGoOlder opens the gate of a node whose sidecar cannot release it. Where the node's data was
-// touched, what is left of the plan is done first: a node that is let go without its data would
+// releaseOlder opens the gate of a node whose sidecar cannot release it. Where the node's data was
+// touched, what is left of the plan is done first: a node that is released without its data would
 // start from nothing.
-func (r *Reconciler) letGoOlder(ctx context.Context, env *nodetask.Env, p *v1alpha1.TaskPlan) error {
+func (r *Reconciler) releaseOlder(ctx context.Context, env *nodetask.Env, p *v1alpha1.TaskPlan) error {
 	asItWas, err := nodetask.MayLetGo(ctx, env.Sidecar, p)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 )
 
 // report derives the status from what this pass saw and did, writes it once if it changed, and
-// tells of transitions.
+// reports transitions.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	s.task.Status = *domain.Report(&s.Pass)
 	result, err := s.snapshot.Patch(ctx, r.Client, s.task)
@@ -38,7 +38,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// afterEnd lets go of a task that is over, unless it holds its node, and removes it when its time
+// afterEnd releases a task that has ended, unless it holds its node, and removes it when its time
 // has come.
 func (r *Reconciler) afterEnd(ctx context.Context, s *scope) error {
 	if !domain.Ended(&s.task.Status) {

@@ -17,7 +17,7 @@ func Opener(path string) objectstore.Opener {
 	}
 }
 
-// store is a bucket that is opened anew for each call.
+// store is a bucket that is opened again for each call.
 type store struct{ path, address string }
 
 // Close implements objectstore.Store.

@@ -50,7 +50,7 @@ type Intent struct {
 	// CPUs is what the node may use; 0 keeps seid's own sizes of worker pools.
 	CPUs int
 	// Defaults are the files as `seid init` of the node's version writes them for
-	// the mode. With them a full apply sets every modelled key anew, so
+	// the mode. With them a full apply sets every modelled key again, so
 	// overrides that are gone from the intent are gone from the files, and keeps
 	// only the keys it does not model. Without them the files given to Apply are
 	// taken as fresh from `seid init`.

@@ -64,7 +64,7 @@ func RestartKeys(changed []ChangedKey, node Running) []ChangedKey {
 	return slices.DeleteFunc(slices.Clone(changed), func(c ChangedKey) bool { return !needsRestart(c, node) })
 }
 
-// NeedsRestart reports whether seid has to be started anew for any of the changes to count.
+// NeedsRestart reports whether seid has to be started over for any of the changes to count.
 func NeedsRestart(changed []ChangedKey) bool { return len(RestartKeys(changed, Running{})) > 0 }
 
 func needsRestart(c ChangedKey, node Running) bool {

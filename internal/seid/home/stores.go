@@ -73,8 +73,8 @@ func hasContent(dir string, counts func(path string) bool) (bool, error) {
 	return found, nil
 }
 
-// State names the part of the data that makes seid go on from what it has: committed
-// state or blocks. Empty means that it would begin anew, also when it has been started
+// State names the part of the data that makes seid continue from what it has: committed
+// state or blocks. Empty means that it would start over, also when it has been started
 // before and never got a block.
 func (d Dir) State() (string, error) {
 	committed, err := d.hasCommittedState()

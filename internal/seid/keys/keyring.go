@@ -17,7 +17,7 @@ const (
 	passphraseHash = "keyhash"
 )
 
-// Keyring is what can be told of a file keyring without its passphrase.
+// Keyring is what can be reported a file keyring without its passphrase.
 type Keyring struct {
 	// KeyNames are the names of the records, sorted.
 	KeyNames []string

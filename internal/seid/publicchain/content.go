@@ -14,7 +14,7 @@ import (
 const maxFile = 16 << 20
 
 // Content is what two files of one genesis have in common. seid reads and writes the
-// file anew, with other spaces, an order of keys of its own and fields that its version
+// file again, with other spaces, an order of keys of its own and fields that its version
 // added, so that the bytes of two right files may differ.
 type Content struct {
 	ChainID string

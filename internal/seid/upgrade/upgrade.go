@@ -121,7 +121,7 @@ type Stop struct {
 }
 
 // ReadStop reads the note in a data directory; nil means that there is none. The note stays
-// when the upgrade is done, so it tells of the present only beside the height or the time
+// when the upgrade is done, so it reports the present only beside the height or the time
 // of the last exit.
 func ReadStop(data string) (*Stop, error) {
 	path := filepath.Join(data, InfoFile)

@@ -210,14 +210,14 @@ type Upgrades struct {
 	// Refusal is how the binary of this pod has refused the state; nil when it has not.
 	Refusal *UpgradeRefusal `json:"refusal,omitempty"`
 	// EstimatedTime is about when the chain gets to the height of the upgrade that is planned, by
-	// the pace of its last blocks; nil when nobody can tell. It changes all the time.
+	// the pace of its last blocks; nil when it cannot be determined. It changes all the time.
 	EstimatedTime *time.Time `json:"estimatedTime,omitempty"`
 }
 
 // AppliedUpgrade is an upgrade that is applied.
 type AppliedUpgrade struct {
 	Name string `json:"name"`
-	// Height is that of the block that applied it; 0 when nobody knows.
+	// Height is that of the block that applied it; 0 when it is unknown.
 	Height int64 `json:"height,omitempty"`
 }
 

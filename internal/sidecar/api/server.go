@@ -20,11 +20,11 @@ const LevelDrain = 3
 const LevelNode = 4
 
 // LevelGenesis is the level from which on export-genesis is known, and assemble-and-upload-genesis
-// takes the hash it shall come to and never replaces a genesis that is published.
+// takes the hash it should come to and never replaces a genesis that is published.
 const LevelGenesis = 5
 
 // LevelResultExport is the level from which on set-result-export is known and the node document
-// tells of the export.
+// reports the export.
 const LevelResultExport = 6
 
 // LevelPublish is the level from which on publish-snapshots is known, and the node document says

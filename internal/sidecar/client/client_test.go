@@ -174,7 +174,7 @@ func TestRedirect_IsNotFollowed(t *testing.T) {
 	}
 }
 
-// The sidecar answers when the wait is over. The time of a call comes on top of that.
+// The sidecar answers when the wait has ended. The time of a call comes on top of that.
 func TestGet_WaitIsAskedForAndGivenTime(t *testing.T) {
 	const wait, timeout = 20 * time.Second, 200 * time.Millisecond
 	for name, tc := range map[string]struct {

@@ -49,7 +49,7 @@ func (r *remote) audience() (string, error) {
 	}
 }
 
-// olderPods are the pods whose sidecars were told of their node and are too old to listen: they
+// olderPods are the pods whose sidecars were reported their node and are too old to listen: they
 // refuse the node's token and accept the shared one.
 type olderPods struct {
 	mu   sync.Mutex

@@ -187,7 +187,7 @@ func TestFail_WithALastGoodConfiguration_PutsItBack(t *testing.T) {
 	if n.state().Refused == nil {
 		t.Error("the refusal is forgotten although nobody wrote a newer configuration")
 	}
-	n.write("b", "size = 2\n") // a retry is allowed, and judged anew
+	n.write("b", "size = 2\n") // a retry is allowed, and judged again
 	n.wantHash("b")
 	if got := n.state(); got.Refused != nil || got.Validation != nil {
 		t.Errorf("state of the retry is %+v", got)

@@ -1,5 +1,5 @@
 // Package conformance walks the sidecar's wire contract table by table against
-// any running sidecar: one in this process, the real binary, or somebody else's.
+// any running sidecar: one in this process, the real binary, or another owner's.
 // It speaks plain HTTP and shares no code with client or server, so that it
 // notices when both change together.
 package conformance

@@ -14,7 +14,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
-// crash opens what a process leaves that is killed now. It goes on where nobody sees it.
+// crash opens what a process leaves that is killed now. It continues where nobody sees it.
 func (b *bench) crash(handlers ...Handler) *bench {
 	b.t.Helper()
 	left, err := os.ReadFile(b.path)
@@ -92,7 +92,7 @@ func TestResume_ProcessesThatEndInOrder_DoNotCount(t *testing.T) {
 	}
 }
 
-// A task that runs for hours or for ever outlives more processes than three.
+// A task that runs for hours or forever outlives more processes than three.
 func TestResume_ProcessesThatEndLater_DoNotCount(t *testing.T) {
 	began := make(chan string, 1)
 	endless := blockingHandler(nil, began)

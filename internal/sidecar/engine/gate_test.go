@@ -151,7 +151,7 @@ func TestResume_Gate(t *testing.T) {
 }
 
 // Deleting the task that holds the gate releases it: it is closed, so that whoever decides about
-// the node decides anew. No other deletion moves the gate.
+// the node decides again. No other deletion moves the gate.
 func TestGate_HoldDeleted_IsReleasedUnlessAnotherTaskHoldsItToo(t *testing.T) {
 	b := open(t)
 	first, second := b.submit(api.MarkNotReady, "", ""), b.submit(api.MarkNotReady, "", "")

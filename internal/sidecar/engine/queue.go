@@ -4,7 +4,7 @@ import "sync"
 
 // queue decides whose turn it is. A task gets all its groups at once or none,
 // so two tasks can never wait for each other; and a task that waits keeps its
-// groups from everyone behind it, so nobody is overtaken for ever.
+// groups from everyone behind it, so nobody is overtaken forever.
 type queue struct {
 	mu      sync.Mutex
 	held    map[Group]bool

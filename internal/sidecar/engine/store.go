@@ -84,7 +84,7 @@ func (s *store) get(id string) (r row, found bool, err error) {
 	return r, found, err
 }
 
-// insert writes a new submission of a task, numbers it, and lets go of what
+// insert writes a new submission of a task, numbers it, and releases what
 // retention no longer keeps, all in one transaction.
 func (s *store) insert(r row, keep retention, now time.Time) (row, error) {
 	err := s.update("insert", func(tx *bolt.Tx) error {

@@ -104,7 +104,7 @@ func (g Gate) beginning(j *journal) (supervision.Record, error) {
 	}
 	if g.Rules.Starting != nil {
 		if err := g.Rules.Starting(); err != nil {
-			// Without it nobody can tell later what a restart would change; seid runs all the same.
+			// Without it there is no way to tell later what a restart would change; seid runs all the same.
 			g.Log.Error("keeping the files that seid starts with", "error", err)
 		}
 	}
@@ -148,7 +148,7 @@ func (c *child) pass(s os.Signal) {
 }
 
 // terminate asks the child to end unless that was done. It is recorded first: a sidecar
-// that starts anew must know it.
+// that starts over must know it.
 func (c *child) terminate(sig syscall.Signal, by string) {
 	if c.record.TermAt != nil {
 		c.Log.Info("seid was asked to end already and is waited for", "by", by, "first", c.record.TermBy)

@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/stage"
 )
 
-// clearInterruptedStateSync lets a node begin its first sync anew that was ended in the middle of
+// clearInterruptedStateSync lets a node begin its first sync again that was ended in the middle of
 // it. seid would end over what is left at every start from then on. A node that was in sync once
 // is left alone: what it has lost, somebody has to look at.
 func (j *journal) clearInterruptedStateSync(ctx context.Context) {

@@ -48,7 +48,7 @@ func (o *observed) said(words string) int {
 
 // awaitLook waits until a gate whose process runs has looked for an order and done what follows. It
 // reads its clock at the beginning of every look, and once more if it asks the process to end: of four
-// times, the second at the latest begins a look, and the fourth comes when that is over.
+// times, the second at the latest begins a look, and the fourth comes when that has ended.
 func (o *observed) awaitLook(t *testing.T, ended <-chan error) {
 	t.Helper()
 	before := o.clock.Load()

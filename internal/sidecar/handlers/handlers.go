@@ -81,7 +81,7 @@ type View struct {
 	Draining func() bool
 	// ResultExport is the standing export; nil when there is none.
 	ResultExport func() *api.StandingExport
-	// StartExport has the standing export go on until ctx ends.
+	// StartExport has the standing export continue until ctx ends.
 	StartExport func(ctx context.Context, records engine.Records) error
 	// Publisher publishes the node's snapshots; whoever runs it gives it a look at the node.
 	Publisher *snapshot.Publisher
@@ -130,7 +130,7 @@ func All(cfg Config) ([]engine.Handler, View) {
 }
 
 // refusedBlock is the block that seid refuses because its state has come to something else. A record
-// that cannot be read tells of none; whoever looks at the node says why.
+// that cannot be read reports none; whoever looks at the node says why.
 func refusedBlock(dir string) func() *api.Divergence {
 	return func() *api.Divergence {
 		record, err := supervision.Read(dir)

@@ -52,7 +52,7 @@ type chainUpgrades struct {
 	asked   bool
 	// height of the node before it was asked.
 	height int64
-	// due is about when the chain gets to the height of the plan; nil when nobody can tell.
+	// due is about when the chain gets to the height of the plan; nil when it cannot be determined.
 	due *time.Time
 }
 

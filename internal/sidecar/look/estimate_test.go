@@ -14,7 +14,7 @@ func TestDue_ByThePaceOfTheBlocks(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from, to moment
 		height   int64
-		want     time.Duration // after now; 0: nobody can tell
+		want     time.Duration // after now; 0: it cannot be determined
 	}{
 		"two seconds a block":    {at(100, -200*time.Second), at(200, 0), 1100, 1800 * time.Second},
 		"many blocks a second":   {at(1, -100*time.Second), at(1001, 0), 2001, 100 * time.Second},

@@ -58,7 +58,7 @@ func (l *Look) stage(set settings, process api.Seid, emptied bool) api.HomeStage
 	return api.HomePrepared
 }
 
-// lastReset is the last deletion of the data; nil when there was none, or nobody can tell.
+// lastReset is the last deletion of the data; nil when there was none, or it cannot be determined.
 func (l *Look) lastReset() *stage.Reset {
 	reset, err := stage.LastReset(string(l.home))
 	if err != nil {

@@ -64,7 +64,7 @@ type Config struct {
 	// ConsensusAddress is the address of the consensus key as seid's own container sees it: a
 	// key from a Secret may be mounted there alone. false: nobody has looked from there.
 	ConsensusAddress func() (address string, known bool)
-	// Published is about the snapshots in the bucket; nil when nobody knows.
+	// Published is about the snapshots in the bucket; nil when it is unknown.
 	Published func() *api.Published
 	// Version asks the chain binary what it calls itself. It is called until it answers.
 	Version func(context.Context) (string, error)

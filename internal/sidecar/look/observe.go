@@ -46,7 +46,7 @@ func (l *Look) observe(ctx context.Context, facts *Facts, process string, set se
 	facts.Trend = l.history.observe(l.Clock.Now(), process, *facts)
 }
 
-// chain asks the node. A slow one is waited for beside the look, which goes on with what the
+// chain asks the node. A slow one is waited for beside the look, which continues with what the
 // node said before; whoever looks next gets the answer, or that there is none.
 func (l *Look) chain(ctx context.Context, process string) *Chain {
 	if l.RPC == nil {

@@ -48,7 +48,7 @@ type fakeSeid struct {
 	// threshold is the lag above which the node calls itself behind.
 	threshold int64
 	open      map[int]bool
-	// blocks answers for a block, commits for a signed header; nil: the node has none to tell of.
+	// blocks answers for a block, commits for a signed header; nil: the node has none to report.
 	blocks, commits func(height int64) string
 	// stores are what the application's stores hold, by path and key in hex; others are empty.
 	stores map[string]string

@@ -95,7 +95,7 @@ func (l *Look) remember(before *upgrades.Record, told *chainUpgrades, note *upgr
 	return record
 }
 
-// stoppedFor is the upgrade that the last process has stopped for; nil when nobody knows.
+// stoppedFor is the upgrade that the last process has stopped for; nil when it is unknown.
 func stoppedFor(doc api.Node, note *upgrade.Stop) *api.Upgrade {
 	if exit := doc.Seid.LastExit; exit != nil && exit.Upgrade != nil {
 		return withKind(exit.Upgrade)
@@ -129,7 +129,7 @@ func isHandlerMissing(exit *api.Exit) bool {
 }
 
 // needed is the upgrade that seid has stopped for and that is not applied. The note of a stop stays
-// for ever: what it says of the present is only known beside what is applied.
+// forever: what it says of the present is only known beside what is applied.
 func needed(record *upgrades.Record, told *chainUpgrades, note *upgrade.Stop, exit *api.Exit) *api.Upgrade {
 	open := func(u *api.Upgrade) bool {
 		past := told != nil && told.height >= u.Height

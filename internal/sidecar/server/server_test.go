@@ -253,7 +253,7 @@ func TestIdentity_IsToldToKnownCallersAlone(t *testing.T) {
 }
 
 // The read timeout must not look like a caller that hung up: a long poll that
-// outlasts it goes on and still hears of the end.
+// outlasts it continues and still hears of the end.
 func TestLongPoll_OutlastsTheReadTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()

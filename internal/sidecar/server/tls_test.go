@@ -197,7 +197,7 @@ func TestTLS_InTheClear_OnlyWhatIsPublic(t *testing.T) {
 	}
 }
 
-// A client that says nothing is let go of like any other.
+// A client that says nothing is released like any other.
 func TestTLS_HalfAHandshake_HoldsNobodyUp(t *testing.T) {
 	by, files := newAuthority(), mounted{t, t.TempDir()}
 	files.issue(by)

@@ -49,5 +49,5 @@ func MarkSynced(home string, mark Mark) error {
 	return durable.WriteJSON(path(home), mark, 0o640)
 }
 
-// Forget removes the mark: the node's data goes and its first sync begins anew.
+// Forget removes the mark: the node's data goes and its first sync starts over.
 func Forget(home string) error { return durable.Remove(path(home)) }

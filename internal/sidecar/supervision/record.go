@@ -35,7 +35,7 @@ type Record struct {
 	// Upgrade is what the process says the chain needs. It stays with a process that
 	// says so and does not end.
 	Upgrade *api.Upgrade `json:"upgrade,omitempty"`
-	// Divergence is the block that the process refuses. It may go on asking its peers for
+	// Divergence is the block that the process refuses. It may keep asking its peers for
 	// another one.
 	Divergence *api.Divergence `json:"divergence,omitempty"`
 

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// maxLine is how much is kept of a line, and maxWords of what is told of all.
+	// maxLine is how much is kept of a line, and maxWords of what is reported all.
 	maxLine  = 4 << 10
 	maxWords = 1000
 )

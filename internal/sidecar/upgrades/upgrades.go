@@ -1,4 +1,4 @@
-// Package upgrades remembers on the volume what the chain's own state told of its upgrades, for the
+// Package upgrades remembers on the volume what the chain's own state reported its upgrades, for the
 // time when seid does not run and cannot be asked. It asks nobody.
 package upgrades
 
@@ -36,7 +36,7 @@ func Read(home string) (*Record, error) {
 // Write replaces the record.
 func Write(home string, record *Record) error { return durable.WriteJSON(Path(home), record, 0o640) }
 
-// Forget removes the record: the data that it speaks of goes.
+// Forget removes the record: the data that it is about goes.
 func Forget(home string) error { return durable.Remove(Path(home)) }
 
 // Has reports whether an upgrade is applied.

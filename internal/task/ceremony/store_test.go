@@ -148,7 +148,7 @@ func TestG3_RestoreGenesis_FromAnyNodeThatHasIt(t *testing.T) {
 	}
 }
 
-// Older sidecars make the genesis anew; one that comes out differently is not the chain's.
+// Older sidecars make the genesis again; one that comes out differently is not the chain's.
 func TestG3_RestoreGenesis_OlderSidecarsMakeAnother_IsRefused(t *testing.T) {
 	env, fakes := newRestore(1)
 	fakes[0].level, fakes[0].answers[api.AssembleGenesis] = api.LevelNode, done(packed("other"))

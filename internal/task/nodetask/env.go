@@ -29,7 +29,7 @@ type Env struct {
 	Sidecar  sidecar.Sidecar
 	Platform *platform.Config
 	Clock    clock.PassiveClock
-	// Wrote is told of every object that was written.
+	// Wrote is notified of every object that was written.
 	Wrote func(client.Object)
 	// Outputs is what the steps found out; nil when they found out nothing new.
 	Outputs *v1alpha1.TaskOutputs
@@ -50,10 +50,10 @@ func Registry() plan.Registry[*Env] {
 		operation.StepAwaitImage:         awaitImage,
 
 		operation.StepHoldGate:           holdGate,
-		operation.StepStopSeid:           onSidecar(api.StopSeid, noParams, noWords),
-		operation.StepResetData:          onSidecar(api.ResetData, noParams, noWords),
+		operation.StepStopSeid:           onSidecar(api.StopSeid, noParams, noMessage),
+		operation.StepResetData:          onSidecar(api.ResetData, noParams, noMessage),
 		operation.StepConfigureStateSync: configureStateSync,
-		operation.StepConfigValidate:     onSidecar(api.ConfigValidate, noParams, noWords),
+		operation.StepConfigValidate:     onSidecar(api.ConfigValidate, noParams, noMessage),
 		operation.StepAwaitSync:          awaitSync,
 	}
 	registry := plan.Registry[*Env]{}

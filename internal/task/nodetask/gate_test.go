@@ -30,7 +30,7 @@ type gated struct {
 
 func (g *gated) Node(context.Context) (api.Node, error) { return g.document, nil }
 
-// Get knows what it was given, and works on it for ever.
+// Get knows what it was given, and works on it forever.
 func (g *gated) Get(_ context.Context, id string, _ time.Duration) (api.TaskResult, error) {
 	for _, task := range g.given {
 		if task.ID == id {
@@ -69,7 +69,7 @@ func TestMarkReady_ExpectsWhatIsThere(t *testing.T) {
 	}
 }
 
-// A task lets go of a gate that it holds itself, and of no other.
+// A task releases a gate that it holds itself, and of no other.
 func TestHoldingOf_ByWhom(t *testing.T) {
 	p := &v1alpha1.TaskPlan{Tasks: []v1alpha1.PlannedTask{{Type: operation.StepHoldGate, ID: "mine"}}}
 	for heldBy, want := range map[string]bool{"mine": true, "another": false} {

@@ -25,7 +25,7 @@ func transacting(taskType api.TaskType, params paramsFunc) runFunc {
 func sameParams(given json.RawMessage, params sidecartask.Params) bool {
 	own, err := sidecartask.Encode(params)
 	if err != nil {
-		return true // nobody can tell
+		return true // it cannot be determined
 	}
 	var a, b any
 	return json.Unmarshal(given, &a) == nil && json.Unmarshal(own, &b) == nil && reflect.DeepEqual(a, b)
@@ -110,7 +110,7 @@ func cameFirst(failed api.TaskResult) string {
 // into one. If it does not, the task as it was meant is next.
 func isUndecided(failed api.TaskResult) bool { return cameFirst(failed) == wire.InclusionPending }
 
-// isUnverifiable reports whether nobody knows if a transaction was included.
+// isUnverifiable reports whether it is unknown if a transaction was included.
 func isUnverifiable(failed api.TaskResult) bool {
 	var sent wire.GovTxResult
 	return json.Unmarshal(failed.Result, &sent) == nil && sent.InclusionStatus == wire.InclusionUnverifiable

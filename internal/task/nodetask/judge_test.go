@@ -67,7 +67,7 @@ func TestJudge_WhatASidecarKnows_IsTheOutcome(t *testing.T) {
 			env := &Env{Task: &v1alpha1.SeiNodeTask{Spec: v1alpha1.SeiNodeTaskSpec{GovVote: &v1alpha1.GovVote{}}}, Clock: clocktesting.NewFakePassiveClock(noon)}
 			done := transactionDone
 			if c.result.Result == nil {
-				done = noWords
+				done = noMessage
 			}
 			c.want.check(t, judge(env, &v1alpha1.PlannedTask{Type: "gov-vote"}, c.result, done, c.edited))
 		})

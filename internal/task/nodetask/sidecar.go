@@ -36,7 +36,7 @@ type sidecarStep struct {
 	params   paramsFunc
 	done     doneFunc
 	// pinned: the parameters are the same whenever the task is submitted, so that others are
-	// somebody else's.
+	// another owner's.
 	pinned bool
 }
 
@@ -130,7 +130,7 @@ func dueIn(failed api.TaskResult, now time.Time) time.Duration {
 	return max(0, failed.CompletedAt.Add(rest).Sub(now))
 }
 
-// failureReason sorts the failures that no other run can mend.
+// failureReason sorts the failures that no other run can fix.
 func failureReason(failed api.TaskResult) string {
 	switch {
 	case isUnverifiable(failed):

@@ -26,7 +26,7 @@ func holdGate(ctx context.Context, env *Env, step *v1alpha1.PlannedTask) plan.Ou
 			return plan.Wait(task.ReasonNoWitness, waiting, someTime)
 		}
 	}
-	return onSidecar(api.MarkNotReady, noParams, noWords)(ctx, env, step)
+	return onSidecar(api.MarkNotReady, noParams, noMessage)(ctx, env, step)
 }
 
 // configureStateSync names who to sync from.
@@ -42,7 +42,7 @@ func configureStateSync(ctx context.Context, env *Env, step *v1alpha1.PlannedTas
 	if source := env.Node.Spec.Snapshot(); source != nil {
 		params.TrustPeriod, params.BackfillBlocks = source.TrustPeriod, source.BackfillBlocks
 	}
-	return onSidecar(api.ConfigureStateSync, func(*Env, *v1alpha1.PlannedTask) (any, error) { return params, nil }, noWords)(ctx, env, step)
+	return onSidecar(api.ConfigureStateSync, func(*Env, *v1alpha1.PlannedTask) (any, error) { return params, nil }, noMessage)(ctx, env, step)
 }
 
 // witnesses are those of the task, or else those that the node's own first sync would ask.
@@ -76,7 +76,7 @@ func awaitSync(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outc
 
 func noParams(*Env, *v1alpha1.PlannedTask) (any, error) { return nil, nil }
 
-func noWords(*Env, api.TaskResult) (string, error) { return "", nil }
+func noMessage(*Env, api.TaskResult) (string, error) { return "", nil }
 
 // HoldingOf is what a document shows of a node that a task may hold.
 func HoldingOf(ctx context.Context, to sidecar.Sidecar, document api.Node, p *v1alpha1.TaskPlan) (operation.Holding, error) {
@@ -96,9 +96,9 @@ func HoldingOf(ctx context.Context, to sidecar.Sidecar, document api.Node, p *v1
 	return h, err
 }
 
-// MayLetGo reports whether the node of a task that is being deleted can be let go: its data
-// is as it was. It is for sidecars that cannot tell. They are asked, because an operator may have died before it wrote down that
-// the reset was handed over.
+// MayLetGo reports whether the node of a task that is being deleted can be released: its data
+// is as it was. It is for sidecars that cannot tell. They are asked, because an operator may have died before
+// it wrote down that the reset was handed over.
 func MayLetGo(ctx context.Context, to sidecar.Sidecar, p *v1alpha1.TaskPlan) (bool, error) {
 	reset := plan.Find(p, operation.StepResetData)
 	if reset == nil {

@@ -149,7 +149,7 @@ func TestChild_EditedByHand_IsPutBackWithAnEvent(t *testing.T) {
 	w.EditNode("rpc-0", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:mine" })
 	w.AwaitEvent("", events.NodeRestored)
 	w.AwaitNode("rpc-0", func(n *v1alpha1.SeiNode) bool { return n.Spec.Image == "seid:a" })
-	// What the template does not speak of is taken out too.
+	// What the template does not mention is taken out too.
 	w.EditNode("rpc-1", func(n *v1alpha1.SeiNode) { n.Spec.ExternalAddress = "added.example:1"; n.Spec.Paused = true })
 	w.AwaitNode("rpc-1", func(n *v1alpha1.SeiNode) bool { return n.Spec.ExternalAddress == "" && !n.Spec.Paused })
 	w.await("rpc", settled)

@@ -99,7 +99,7 @@ func (w fleets) forbid(group, resource, expression, message string, probe client
 	})
 }
 
-// A cluster may forbid what the operator would like to make. The fleet goes on without.
+// A cluster may forbid what the operator would like to make. The fleet continues without.
 func TestDisruptionBudget_RefusedByAdmission_IsAnEventAndTheFleetGoesOn(t *testing.T) {
 	w := newWorld(t)
 	w.forbid("policy", "poddisruptionbudgets", "false", "no budgets here",

@@ -46,8 +46,8 @@ func (w fleets) installGatewayAPI() {
 	})
 }
 
-// servesRoutes reports whether the API server tells its clients of HTTPRoutes: it goes
-// on to for a moment after their definition is gone.
+// servesRoutes reports whether the API server tells its clients of HTTPRoutes: it continues to for a moment
+// after their definition is gone.
 func (w fleets) servesRoutes() bool {
 	found, err := discovery.NewDiscoveryClientForConfigOrDie(w.Env.Config).ServerResourcesForGroupVersion(gatewayv1.GroupVersion.String())
 	return err != nil && !apierrors.IsNotFound(err) ||

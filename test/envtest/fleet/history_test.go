@@ -162,7 +162,7 @@ func TestHistory_RevisionsOfStatefulSets_AreLeftAlone(t *testing.T) {
 	}
 }
 
-// A cluster may forbid ControllerRevisions to the operator. Rollouts go on.
+// A cluster may forbid ControllerRevisions to the operator. Rollouts continue.
 func TestHistory_RefusedByAdmission_IsAnEventAndTheFleetGoesOn(t *testing.T) {
 	w := newWorld(t)
 	w.forbid("apps", "controllerrevisions", fmt.Sprintf("!has(object.metadata.labels) || !(%q in object.metadata.labels)", v1alpha1.LabelRevisionOf), "no history here",

@@ -90,7 +90,7 @@ func (s *storm) run() {
 		}
 	}
 	s.releaseAll()
-	for _, cure := range s.mend {
+	for _, cure := range s.repairs {
 		cure()
 	}
 	calm := s.calm()

@@ -173,7 +173,7 @@ func TestSamples_KeepTheirPromises(t *testing.T) {
 	}
 }
 
-// newSampleWorld makes a world whose operator has all that the samples speak of.
+// newSampleWorld makes a world whose operator has all that the samples name.
 func newSampleWorld(t *testing.T) fleets {
 	t.Helper()
 	w := newWorldBeforeOthers(t)

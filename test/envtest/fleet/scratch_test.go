@@ -90,7 +90,7 @@ func (s *storm) sameAsFromScratch(snd *v1alpha1.SeiNodeDeployment) {
 	}
 }
 
-// becomes wants a node to be as in a picture, once the last look at it is over.
+// becomes wants a node to be as in a picture, once the last look at it has ended.
 func (s *storm) becomes(want string, ordinal int) {
 	s.T.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)

@@ -55,7 +55,7 @@ func (w fleets) pods(fleet string, replicas int) []types.UID {
 	return uids
 }
 
-// F1: a template whose configuration seid refuses stops at the first node, says why, and goes on
+// F1: a template whose configuration seid refuses stops at the first node, says why, and continues
 // when it is reverted or corrected.
 func TestF1_RefusedConfiguration_StopsAtTheFirstNode(t *testing.T) {
 	w := newOperatedWorld(t)
@@ -90,7 +90,7 @@ func TestF1_RefusedConfiguration_StopsAtTheFirstNode(t *testing.T) {
 	}
 }
 
-// F1: an update that fails on one node does not go on to the others, whatever the budget allows.
+// F1: an update that fails on one node does not continue to the others, whatever the budget allows.
 func TestF1_ImageThatCannotBePulled_DoesNotUseUpTheBudget(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(unavailable(rpc("rpc", 4), 1, 600))
@@ -104,12 +104,12 @@ func TestF1_ImageThatCannotBePulled_DoesNotUseUpTheBudget(t *testing.T) {
 			t.Errorf("%s has %s past a node that failed", name, n.Spec.Image)
 		}
 	}
-	// It gets well by itself, and the rollout goes on.
+	// It gets well by itself, and the rollout continues.
 	pullable()
 	w.await("rpc", runs("seid:bad"))
 }
 
-// F2: nodes that nobody knows anything of take budget, and are not free to move.
+// F2: nodes of which nothing is known take budget, and are not free to move.
 func TestF2_SilentKubelets_SetNobodyFree(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 3))

@@ -41,9 +41,9 @@ type storm struct {
 	// percent is what maxUnavailable is of the replicas; zero when it is a number. allowed is the
 	// most it has been.
 	percent, replicas, allowed int
-	// mend undoes the faults that were injected.
-	mend []func()
-	log  []string
+	// repairs undo the faults that were injected.
+	repairs []func()
+	log     []string
 }
 
 func (s *storm) notef(format string, args ...any) {
@@ -180,7 +180,7 @@ func (s *storm) fallBehind() {
 	name := s.anyNode()
 	s.notef("out of sync %s", name)
 	s.Sidecars.SetInSync(s.Key(name), false)
-	s.mend = append(s.mend, func() { s.Sidecars.SetInSync(s.Key(name), true) })
+	s.repairs = append(s.repairs, func() { s.Sidecars.SetInSync(s.Key(name), true) })
 }
 
 func (s *storm) crash() {
@@ -188,14 +188,14 @@ func (s *storm) crash() {
 	after := time.Duration(s.random.IntN(2)) * time.Second
 	s.notef("crash %s after %s", name, after)
 	crash := podsim.Behaviour{Exit: new(int32(1)), ExitAfter: after}
-	s.mend = append(s.mend, s.Pods.Rule(podsim.Match{Namespace: s.NS, Pod: name + "-0", Container: "seid"}, crash))
+	s.repairs = append(s.repairs, s.Pods.Rule(podsim.Match{Namespace: s.NS, Pod: name + "-0", Container: "seid"}, crash))
 }
 
 // silenceSidecar makes a sidecar answer no request.
 func (s *storm) silenceSidecar() {
 	name := s.anyNode()
 	s.notef("silent sidecar %s", name)
-	s.mend = append(s.mend, s.Sidecars.Break(s.Key(name), sidecarsim.Fault{Hang: true}))
+	s.repairs = append(s.repairs, s.Sidecars.Break(s.Key(name), sidecarsim.Fault{Hang: true}))
 }
 
 // loseMachine loses the machine of a node.
@@ -209,7 +209,7 @@ func (s *storm) loseMachine() {
 	if err := s.Pods.LoseNode(s.T.Context(), pod.Spec.NodeName); err != nil {
 		s.T.Fatal(err)
 	}
-	s.mend = append(s.mend, func() {
+	s.repairs = append(s.repairs, func() {
 		if err := s.Pods.RestoreNode(s.T.Context(), pod.Spec.NodeName); err != nil {
 			s.T.Fatal(err)
 		}

@@ -24,7 +24,7 @@ type upgrading struct {
 	stopped, applied map[string]bool
 }
 
-// followUpgrade has the nodes of a fleet tell of an upgrade.
+// followUpgrade has the nodes of a fleet report an upgrade.
 func (w fleets) followUpgrade(fleet string, replicas int) *upgrading {
 	w.T.Helper()
 	c := &upgrading{fleets: w, stopped: map[string]bool{}, applied: map[string]bool{}}

@@ -57,7 +57,7 @@ func TestManager_ComparesTheCRDs(t *testing.T) {
 	})
 }
 
-// withoutField takes a field out of a CRD until the operator tells of it, and puts it back. What the API
+// withoutField takes a field out of a CRD until the operator reports it, and puts it back. What the API
 // server publishes follows its CRDs a moment later, so operators are started until one has seen it.
 func withoutField(t *testing.T, c client.Client, differ func() string) {
 	t.Helper()

@@ -97,7 +97,7 @@ func TestV4_CopiedKeyOnAFullNodeThatWasUp_DoesNotKeepItDown(t *testing.T) {
 	}
 }
 
-// N22: a second spelling of the mode, which admission lets pass, is named; the node goes on as it
+// N22: a second spelling of the mode, which admission lets pass, is named; the node continues as it
 // was, also after its pod was lost.
 func TestN22_OverrideThatWouldMakeASigner_IsNamedAndTheNodeGoesOn(t *testing.T) {
 	w := newOperatedWorld(t)

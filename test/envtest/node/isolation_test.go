@@ -50,8 +50,8 @@ func variablesOf(spec corev1.PodSpec) []string {
 	return names
 }
 
-// A new operator isolates the containers of the pods that it makes. It restarts none for it, works with those that share
-// their processes, and makes them anew as they were when they are lost.
+// A new operator isolates the containers of the pods that it makes. It restarts none for it, works with those
+// that share their processes, and makes them again as they were when they are lost.
 func TestOperatorUpgrade_PodThatSharesItsProcesses_GoesOnUntilItIsReplaced(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.Create(secret("passphrase", "p", []byte("secret")))

@@ -41,7 +41,7 @@ func TestFullNode_FromNothingToInSync_WritesLittleAndThenNothing(t *testing.T) {
 func TestImageChange_WritesLittleAndReadsNothing(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("full"))
-	w.awaitEvent(events.PhaseChanged) // it may come after the status that it tells of
+	w.awaitEvent(events.PhaseChanged) // it may come after the status that it reports
 	mark, began := w.Recorder.Mark(), time.Now()
 	w.edit("full", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 	w.await("full", settled)

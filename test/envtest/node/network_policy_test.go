@@ -139,7 +139,7 @@ func TestNetworkPolicy_SwitchedOff_IsRemoved(t *testing.T) {
 	}
 }
 
-// A policy of the node's name that somebody else made is left as it is and told of; the node comes up.
+// A policy of the node's name that somebody else made is left as it is and reported; the node comes up.
 func TestNetworkPolicy_SomebodyElsesUnderTheName_IsLeftAloneAndTold(t *testing.T) {
 	w := newOperatedWorld(t)
 	foreign := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "n"}}

@@ -38,7 +38,7 @@ func TestPeers_ByLabel_FollowTheFleet(t *testing.T) {
 	}
 }
 
-// S11: nodes of another namespace are found only if the platform says so; a node that runs goes on.
+// S11: nodes of another namespace are found only if the platform says so; a node that runs continues.
 func TestPeers_OfANamespaceThatIsNotListed_AreRefusedAndTheNodeGoesOn(t *testing.T) {
 	w := newWorld(t)
 	other := w.Namespace(t)
@@ -66,7 +66,7 @@ func TestPeers_OfANamespaceThatIsNotListed_AreRefusedAndTheNodeGoesOn(t *testing
 	w.await("n", settled)
 }
 
-// Peers that cannot be resolved are told of once, and hold nothing up.
+// Peers that cannot be resolved are reported once, and hold nothing up.
 func TestPeers_ThatDoNotResolve_AreToldOfOnce(t *testing.T) {
 	w := newOperatedWorld(t)
 	n := fullNode("n")

@@ -159,7 +159,7 @@ func TestSidecarThatLosesItsStore_GetsTheTaskAgain(t *testing.T) {
 	w.await("n", settled)
 }
 
-// The operator can be restarted at any time and goes on where it was.
+// The operator can be restarted at any time and continues where it was.
 func TestOperatorRestart_InTheMiddleOfAPlan_GoesOnWithIt(t *testing.T) {
 	w := newOperatedWorld(t)
 	release := w.Pods.Rule(podMatch(w.NS, "n-0", "sidecar"), holdContainer())

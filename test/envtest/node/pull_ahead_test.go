@@ -123,7 +123,7 @@ func TestPullAhead_OperatorRestarted_PullsNothingAgain(t *testing.T) {
 	}
 }
 
-// An image that cannot be pulled is told of when the upgrade is scheduled, and pulled once it can be.
+// An image that cannot be pulled is reported when the upgrade is scheduled, and pulled once it can be.
 func TestPullAhead_ImageCannotBePulled_IsToldAhead(t *testing.T) {
 	w := newOperatedWorld(t)
 	missing := w.Pods.Rule(podsim.Match{Namespace: w.NS, Image: "seid:b"}, podsim.Behaviour{PullError: "no such image"})

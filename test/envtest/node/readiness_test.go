@@ -17,7 +17,7 @@ import (
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 )
 
-// awaitEvent waits until the operator told of something.
+// awaitEvent waits until the operator reported something.
 func (w nodes) awaitEvent(reason events.Reason) {
 	w.T.Helper()
 	envtest.WaitForList(w.T, w.Env, &eventsv1.EventList{}, func(list *eventsv1.EventList) bool {

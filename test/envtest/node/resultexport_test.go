@@ -58,7 +58,7 @@ func TestResultExport_RunsWhileTheReplayerDoes(t *testing.T) {
 	if !strings.Contains(message, "http://canonical:26657") || !strings.Contains(message, "pacific-1/results/"+w.NS+"/r/ in file:///results") {
 		t.Errorf("ResultsMatch says %q", message)
 	}
-	// Neither another pod nor another operator, nor time, begins it anew.
+	// Neither another pod nor another operator, nor time, starts it over.
 	w.losePod("r")
 	w.await("r", settled)
 	w.RestartOperator()

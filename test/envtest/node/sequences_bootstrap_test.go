@@ -44,7 +44,7 @@ func (w nodes) requireOneBootstrap(name string) {
 	w.sound()
 }
 
-// N11, S7: after the bootstrap a step of the node itself fails. The retry goes on there.
+// N11, S7: after the bootstrap a step of the node itself fails. The retry continues there.
 func TestN11_RetryAfterTheBootstrap_MakesNoJob(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.Create(bootstrapped("n"))
@@ -62,7 +62,7 @@ func TestN11_RetryAfterTheBootstrap_MakesNoJob(t *testing.T) {
 	w.requireOneBootstrap("n")
 }
 
-// N11, S7: the image is edited while the Job runs. The Job goes on: it has an image of its own.
+// N11, S7: the image is edited while the Job runs. The Job continues: it has an image of its own.
 func TestN11_ImageEditedDuringTheBootstrap_TheJobGoesOn(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.Create(bootstrapped("n"))

@@ -13,7 +13,7 @@ import (
 
 // N1, S1: a key that was swapped under a validator never signs, however seid comes to start again:
 // the pod is lost, only its container restarts, or the node was paused. With the reserved key back
-// it goes on.
+// it continues.
 func TestN1_KeySwapped_DoesNotSign(t *testing.T) {
 	for name, c := range map[string]struct {
 		startAgain func(w nodes, swap func())

@@ -17,7 +17,7 @@ import (
 // Sequences around the objects of a node: StatefulSets, Services and pods.
 
 // N19: a StatefulSet that cannot be adopted is named with the field and the way out, and its pod
-// goes on.
+// continues.
 func TestN19_StatefulSetThatCannotBeAdopted_IsNamedAndGoesOn(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]struct {

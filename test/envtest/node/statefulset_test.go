@@ -97,7 +97,7 @@ func TestC1_StatefulSetOfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	w.await("n", settled)
 }
 
-// C1, bad input: somebody else's pod has the name of the node's, so the StatefulSet cannot make it.
+// C1, bad input: another owner's pod has the name of the node's, so the StatefulSet cannot make it.
 func TestC1_PodOfSomebodyElse_IsNamedAndLeftAlone(t *testing.T) {
 	w := newOperatedWorld(t)
 	theirs := &corev1.Pod{
@@ -180,7 +180,7 @@ func TestC4_Paused_StopsThePodAndBack(t *testing.T) {
 	w.await("n", settled)
 }
 
-// C4: pausing in the middle of a plan freezes it, and unpausing goes on with it.
+// C4: pausing in the middle of a plan freezes it, and unpausing continues with it.
 func TestC4_PausedInTheMiddleOfAPlan_GoesOnWithIt(t *testing.T) {
 	w := newOperatedWorld(t)
 	held := w.Pods.Rule(podMatch(w.NS, "n-0", "sidecar"), holdContainer())

@@ -86,14 +86,14 @@ func TestTokens_OfOneNode_OpenNoOther(t *testing.T) {
 }
 
 // asOlderOperator leaves a node's StatefulSet as an operator made it that knew the shared audience
-// only, and has its pod made anew.
+// only, and has its pod recreated.
 func (w nodes) asOlderOperator(name string) *corev1.Pod {
 	w.T.Helper()
 	return w.withoutVariables(name, render.EnvNodeUID, render.EnvTLSDir)
 }
 
 // withoutVariables applies a node's StatefulSet as an operator rendered it that did not know some
-// variables of the sidecar, and has its pod made anew.
+// variables of the sidecar, and has its pod recreated.
 func (w nodes) withoutVariables(name string, unknown ...string) *corev1.Pod {
 	w.T.Helper()
 	return w.asOlderTemplate(name, func(spec *corev1ac.PodSpecApplyConfiguration) {
@@ -104,8 +104,7 @@ func (w nodes) withoutVariables(name string, unknown ...string) *corev1.Pod {
 	})
 }
 
-// asOlderTemplate applies a node's StatefulSet as another operator rendered it, and has its pod made
-// anew.
+// asOlderTemplate applies a node's StatefulSet as another operator rendered it, and has its pod recreated.
 func (w nodes) asOlderTemplate(name string, change func(*corev1ac.PodSpecApplyConfiguration)) *corev1.Pod {
 	w.T.Helper()
 	const hash = "0123456789abcdef"
@@ -216,7 +215,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// An operator that gets no tokens says so of every node, and goes on when it gets some.
+// An operator that gets no tokens says so of every node, and continues when it gets some.
 func TestTokens_ThatCannotBeHad_AreNoSilentSidecar(t *testing.T) {
 	w := newWorld(t)
 	var away atomic.Bool

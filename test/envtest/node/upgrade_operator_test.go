@@ -21,7 +21,7 @@ func TestUpgrade_OperatorIsAwayAtTheHalt_MovesWhenItIsBack(t *testing.T) {
 	w.requireImages("n", "seid:a", "seid:v7")
 }
 
-// U1: an operator that is killed in the middle of the move goes on where it was.
+// U1: an operator that is killed in the middle of the move continues where it was.
 func TestUpgrade_OperatorRestartedDuringTheMove_GoesOn(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(w.upgradable("n"))

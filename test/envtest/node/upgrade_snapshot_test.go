@@ -127,7 +127,7 @@ func TestUpgradeSnapshot_NoSuchAPI_TheNodeMovesAndSaysSo(t *testing.T) {
 	})
 }
 
-// Nobody waits for ever for a backup, and none is left that would be cut after the upgrade.
+// Nobody waits forever for a backup, and none is left that would be cut after the upgrade.
 func TestUpgradeSnapshot_NotCutInTime_TheNodeMovesWithout(t *testing.T) {
 	w := newWorldBeforeOthers(t)
 	w.Platform.VolumeSnapshots.Timeout = &metav1.Duration{Duration: 2 * time.Second}

@@ -275,7 +275,7 @@ func TestUpgrade_StateThatIsAhead_GetsTheImageItNeeds(t *testing.T) {
 	w.requireImages("n", "seid:a", "seid:v8")
 }
 
-// An older sidecar cannot tell what is applied. It tells of a halt, and the node moves.
+// An older sidecar cannot tell what is applied. It reports a halt, and the node moves.
 func TestUpgrade_OlderSidecar_IsToldAndMovesAtTheHalt(t *testing.T) {
 	w := newOlderWorld(t)
 	w.Sidecars.SetLevel(w.Key("n"), api.LevelPublish)

@@ -75,7 +75,7 @@ func TestImport_ClaimThatCannotBeUsed_SaysWhy(t *testing.T) {
 	w.awaitEvent(events.PVCInvalid)
 }
 
-// A claim of the node's name that is somebody else's is not touched.
+// A claim of the node's name that is another owner's is not touched.
 func TestOwnClaim_OfSomebodyElse_IsNamed(t *testing.T) {
 	w := newOperatedWorld(t)
 	theirs := claim("data-n", "1Gi", corev1.ReadWriteOnce)

@@ -80,7 +80,7 @@ func settled(n *v1alpha1.SeiNode) bool {
 		is(n, v1alpha1.ConditionSidecarReady, metav1.ConditionTrue, "")
 }
 
-// inForce is the image that a node shall run.
+// inForce is the image that a node should run.
 func inForce(n *v1alpha1.SeiNode) string {
 	if n.Status.Upgrade == nil {
 		return n.Spec.Image

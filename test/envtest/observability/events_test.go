@@ -40,7 +40,7 @@ func checkEvents(w *world.World) {
 	for i := range list.Items {
 		e := &list.Items[i]
 		if e.ReportingController != "sei-operator" {
-			continue // the StatefulSet controller tells of its own work
+			continue // the StatefulSet controller reports its own work
 		}
 		entry, known := catalogue[e.Reason]
 		if !known || e.Action != entry.Action || e.Type != entry.Type || e.Note == "" {

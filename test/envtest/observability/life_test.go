@@ -105,7 +105,7 @@ func TestMetrics_WholeLife_TouchesEveryOneAndLeavesNone(t *testing.T) {
 	})
 }
 
-// left are the series that speak of the world's namespace.
+// left are the series that are about the world's namespace.
 func left(w *world.World) []string {
 	var found []string
 	for name, f := range gather(w.T) {

@@ -89,7 +89,7 @@ func TestTimeout_FailsTheTaskAndCancelsIt(t *testing.T) {
 	}
 }
 
-// What no retry can mend ends the task with the sidecar's words; the rest is tried again under the
+// What no retry can fix ends the task with the sidecar's words; the rest is tried again under the
 // same id until it succeeds.
 func TestFailure_OfTheSidecar_IsTerminalOnlyIfItSaysSo(t *testing.T) {
 	w := newOperatedWorld(t)

@@ -58,7 +58,7 @@ func TestStateSync_StopsResetsAndStartsTheNode_AndItsOwnPlansStayAway(t *testing
 	}
 }
 
-// A step that fails leaves the node stopped, and says how to go on; another task does.
+// A step that fails leaves the node stopped, and says how to continue; another task does.
 func TestStateSync_Failure_LeavesTheNodeHeldAndSaysHowToGoOn(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(world.FullNode("n"))
@@ -98,7 +98,7 @@ func TestStateSync_DeletedBeforeTheReset_LetsTheNodeGo(t *testing.T) {
 	}
 }
 
-// Once the data was touched, the node is set up before it is let go.
+// Once the data was touched, the node is set up before it is released.
 func TestStateSync_DeletedAfterTheReset_FinishesFirst(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(world.FullNode("n"))

@@ -66,7 +66,7 @@ func TestTarget_NotInTime_FailsTheTaskForGood(t *testing.T) {
 	}
 }
 
-// A node that goes, or is made anew, takes the tasks that run on it along.
+// A node that goes, or is recreated, takes the tasks that run on it along.
 func TestTarget_DeletedWhileTheTaskRuns_FailsTheTask(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(world.FullNode("n"))

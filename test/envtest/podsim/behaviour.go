@@ -20,7 +20,7 @@ func (m Match) container(namespace, pod, container, image string) bool {
 }
 
 // Behaviour is how pods or containers deviate from starting at once and
-// running for ever. The fields of several matching behaviours add up; later
+// running forever. The fields of several matching behaviours add up; later
 // ones win.
 type Behaviour struct {
 	// Unschedulable keeps a pod from being scheduled, with this message.

@@ -131,7 +131,7 @@ func (m *model) chainStopped(c podsim.Container) {
 }
 
 // EndSeid ends a node's chain process as by itself. It stays ended until its
-// container starts anew.
+// container starts over.
 func (s *Sidecars) EndSeid(node string, exit api.Exit) error {
 	s.settleNode(node)
 	m := s.model

@@ -126,7 +126,7 @@ func publishSnapshots(m *model, p *process, params wire.PublishSnapshots) (any, 
 	return nil, nil
 }
 
-// resetData empties the data: the node has to sync anew.
+// resetData empties the data: the node has to sync again.
 func resetData(m *model, p *process, _ wire.ResetData) (any, error) {
 	h := m.home(p.volume)
 	if err := m.checkStopped(h); err != nil {
@@ -138,7 +138,7 @@ func resetData(m *model, p *process, _ wire.ResetData) (any, error) {
 }
 
 // setResultExport has the sidecar see to an export, also after its process or the pod was
-// replaced. One that has ended goes on only if another one, or the same again, is asked for.
+// replaced. One that has ended continues only if another one, or the same again, is asked for.
 func setResultExport(m *model, p *process, params wire.SetResultExport) (any, error) {
 	h := m.home(p.volume)
 	switch {

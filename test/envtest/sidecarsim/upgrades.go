@@ -101,7 +101,7 @@ func (m *model) refuse(c *chain) {
 	c.end(exit, api.SeidExited)
 }
 
-// upgradesDocument adds what is told of upgrades. c may be nil.
+// upgradesDocument adds what is reported upgrades. c may be nil.
 func (m *model) upgradesDocument(doc *api.Node, h *home, c *chain) {
 	u := &h.upgrades
 	doc.Upgrade = u.plan

@@ -120,7 +120,7 @@ func (w *World) Delete(obj client.Object) {
 // Key is how the simulated sidecars call a node.
 func (w *World) Key(name string) string { return w.NS + "/" + name }
 
-// AwaitEvent waits until the operator told of something about an object; an empty name
+// AwaitEvent waits until the operator reported something about an object; an empty name
 // means any.
 func (w *World) AwaitEvent(name string, reason events.Reason) {
 	w.T.Helper()
@@ -131,7 +131,7 @@ func (w *World) AwaitEvent(name string, reason events.Reason) {
 	}, client.InNamespace(w.NS))
 }
 
-// Eventually waits for something that no watch tells of.
+// Eventually waits for something that no watch reports.
 func (w *World) Eventually(what string, condition func() bool) {
 	w.T.Helper()
 	ctx, cancel := context.WithTimeout(w.T.Context(), envtest.WaitTimeout)

@@ -65,7 +65,7 @@ func difference(wanted, is map[string][]string) string {
 	return text.String()
 }
 
-// volume is what no object tells of a node.
+// volume is what no object reports a node.
 func (s *stage) volume(node string) []string {
 	key := s.Key(node)
 	home, process, disk := s.Sidecars.Home(key), s.Sidecars.Process(key), s.Sidecars.Disk(key)
@@ -86,7 +86,7 @@ func withoutHistory(obj *unstructured.Unstructured) {
 		c, _ := item.(map[string]any)
 		switch c["type"] {
 		case v1alpha1.ConditionPlanInProgress, v1alpha1.ConditionNodeUpdateInProgress, v1alpha1.ConditionRolloutInProgress:
-			// They tell of the last plan, unless it has failed.
+			// They report the last plan, unless it has failed.
 			if reason, _ := c["reason"].(string); !strings.HasSuffix(reason, "Failed") && reason != v1alpha1.ReasonPendingRestart {
 				delete(c, "reason")
 				delete(c, "message")

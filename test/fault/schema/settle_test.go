@@ -75,7 +75,7 @@ func lookAtNode(ctx context.Context, w *world.World, name string) (state, error)
 	return s, nil
 }
 
-// abnormal are the conditions that tell of a problem, with the status that does.
+// abnormal are the conditions that report a problem, with the status that does.
 var abnormal = map[string]metav1.ConditionStatus{
 	v1alpha1.ConditionSpecValid:            metav1.ConditionFalse,
 	v1alpha1.ConditionStalled:              metav1.ConditionTrue,

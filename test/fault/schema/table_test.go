@@ -22,7 +22,7 @@ const (
 	excluded class = "excluded"
 )
 
-// note is what the schema does not tell of a field, or of several.
+// note is what the schema does not report a field, or of several.
 type note struct {
 	// of is the path of a field, of a SeiNode's also for templates of fleets. A * stands for anything.
 	of    string

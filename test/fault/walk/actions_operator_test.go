@@ -15,11 +15,11 @@ var operatorActions = []*action{
 	{name: "one-operator", variants: 1, calm: true, do: func(w *walk, _ int) { w.endSecond() }},
 	{name: "cache-late", variants: len(late), do: func(w *walk, v int) {
 		w.Watches.Hold(late[v])
-		w.mend["cache "+late[v]] = func() { w.Watches.Release(late[v]) }
+		w.repairs["cache "+late[v]] = func() { w.Watches.Release(late[v]) }
 	}},
 	{name: "cache-relists", variants: len(late), do: func(w *walk, v int) {
 		w.Watches.Expire(late[v])
-		delete(w.mend, "cache "+late[v])
+		delete(w.repairs, "cache "+late[v])
 	}},
 }
 

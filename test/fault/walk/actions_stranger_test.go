@@ -19,14 +19,14 @@ var strangerActions = []*action{
 	{name: "rival", variants: 1, of: []string{"full"}, do: (*walk).importClaim},
 }
 
-// another is an object that controls what is somebody else's.
+// another is an object that controls what is another owner's.
 func (w *walk) another() []metav1.OwnerReference {
 	w.T.Helper()
 	owner := &corev1.ConfigMap{}
 	if !w.read("another", owner) {
 		owner = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "another"}}
 		w.Create(owner)
-		w.mend["another"] = func() { w.drop(&corev1.ConfigMap{}, "another", metav1.DeletePropagationBackground) }
+		w.repairs["another"] = func() { w.drop(&corev1.ConfigMap{}, "another", metav1.DeletePropagationBackground) }
 	}
 	return []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 }
@@ -49,7 +49,7 @@ func (w *walk) place(what string, obj client.Object) {
 		return
 	}
 	w.foreign[obj] = true
-	w.mend[what] = func() {
+	w.repairs[what] = func() {
 		delete(w.foreign, obj)
 		w.drop(obj.DeepCopyObject().(client.Object), obj.GetName(), metav1.DeletePropagationForeground)
 	}
@@ -115,11 +115,11 @@ func (w *walk) takeClaimsName(int) {
 // importClaim makes another node that wants the claim of the first.
 func (w *walk) importClaim(int) {
 	w.T.Helper()
-	if w.mend["rival"] != nil {
+	if w.repairs["rival"] != nil {
 		return
 	}
 	rival := world.FullNode("rival")
 	rival.Spec.DataVolume = &v1alpha1.DataVolumeSpec{Import: &v1alpha1.ImportVolume{PVCName: "data-" + w.node(0)}}
 	w.Create(rival)
-	w.mend["rival"] = func() { w.takeAway(&v1alpha1.SeiNode{}, "rival") }
+	w.repairs["rival"] = func() { w.takeAway(&v1alpha1.SeiNode{}, "rival") }
 }

@@ -193,7 +193,7 @@ func (w *walk) remove(variant int) {
 		w.noteClaim(name, orphan || retains(live))
 	}
 	if orphan && w.subject.name == "validator" {
-		w.mend["orphan"] = w.endOrphan
+		w.repairs["orphan"] = w.endOrphan
 	}
 	err := w.Client.Delete(w.T.Context(), live, client.PropagationPolicy(propagations[variant]), client.Preconditions{UID: new(live.GetUID())})
 	if client.IgnoreNotFound(err) != nil {

@@ -76,7 +76,7 @@ func (w *walk) kill(number int, container string) {
 
 // repair undoes something, if it was done.
 func (w *walk) repair(what string) {
-	for _, of := range []map[string]func(){w.blind, w.mend} {
+	for _, of := range []map[string]func(){w.blind, w.repairs} {
 		if f := of[what]; f != nil {
 			f()
 			delete(of, what)
@@ -110,8 +110,8 @@ func (w *walk) silence(number int) {
 
 // takeBucket has every task fail that needs the bucket.
 func (w *walk) takeBucket(int) {
-	if w.mend["bucket"] == nil {
-		w.mend["bucket"] = w.Sidecars.Program("", api.SnapshotRestore, sidecarsim.Outcome{
+	if w.repairs["bucket"] == nil {
+		w.repairs["bucket"] = w.Sidecars.Program("", api.SnapshotRestore, sidecarsim.Outcome{
 			Error: api.Retryable(api.CodeUnavailable, errors.New("the bucket cannot be reached")),
 		})
 	}
@@ -156,14 +156,14 @@ func (w *walk) rewriteImage(number int) {
 // addPeer makes a node that label peers find.
 func (w *walk) addPeer(int) {
 	w.T.Helper()
-	if w.mend["peer"] != nil {
+	if w.repairs["peer"] != nil {
 		return
 	}
 	peer := world.FullNode("peer")
 	peer.Labels = peerLabels
 	w.Create(peer)
 	w.AwaitNode("peer", func(n *v1alpha1.SeiNode) bool { return n.Status.NodeID != "" || w.away })
-	w.mend["peer"] = func() { w.takeAway(&v1alpha1.SeiNode{}, "peer") }
+	w.repairs["peer"] = func() { w.takeAway(&v1alpha1.SeiNode{}, "peer") }
 }
 
 // takeAway deletes an object and waits until it is gone, and with it the pod of its name.

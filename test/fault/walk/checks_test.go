@@ -62,7 +62,7 @@ func (w *walk) checkClaims() {
 	}
 }
 
-// checkStrangers wants what is somebody else's to be there, and their pods not to have been called.
+// checkStrangers wants what is another owner's to be there, and their pods not to have been called.
 func (w *walk) checkStrangers() {
 	w.counted(checkForeign)
 	for obj := range w.foreign {
@@ -83,7 +83,7 @@ func (w *walk) checkStrangers() {
 
 // sees reports whether an operator runs that can see every node, and hears of everything.
 func (w *walk) sees() bool {
-	return !w.away && len(w.blind) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(w.mend)), func(what string) bool { return strings.HasPrefix(what, "cache ") })
+	return !w.away && len(w.blind) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(w.repairs)), func(what string) bool { return strings.HasPrefix(what, "cache ") })
 }
 
 // checkAtRest checks what holds once the operator has had the time to do something.

@@ -37,7 +37,7 @@ func (w *walk) inOrder() {
 	if w.keyEdited {
 		w.editKey(0)
 	}
-	undo(w.mend)
+	undo(w.repairs)
 	w.stopOperator()
 	w.setPlatform(0)
 	w.startOperator()

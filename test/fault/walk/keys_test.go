@@ -22,8 +22,8 @@ func (w *walk) rememberNames() {
 	}
 }
 
-// leases compares by name who may sign: a node that was deleted with --cascade=orphan and made anew is
-// another object, and its pod goes on.
+// leases compares by name who may sign: a node that was deleted with --cascade=orphan and recreated is
+// another object, and its pod continues.
 func (w *walk) leases() sidecarsim.Leases {
 	return sidecarsim.Leases{
 		Owner: func(node string) string { return node },

@@ -10,7 +10,7 @@ import (
 )
 
 // quiet is for how long an operator at rest has written nothing, and hasty after which time a walk
-// goes on in any case: a plan that waits for something never ends.
+// continues in any case: a plan that waits for something never ends.
 const (
 	quiet = 300 * time.Millisecond
 	hasty = 6 * time.Second

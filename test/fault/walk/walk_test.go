@@ -31,8 +31,8 @@ type walk struct {
 	second *world.Operator
 	// blind counts what keeps the operator from seeing nodes: silent sidecars and lost machines.
 	blind map[string]func()
-	// mend undoes what else was done to the world, by what it was.
-	mend map[string]func()
+	// repairs undo what else was done to the world, by what it was.
+	repairs map[string]func()
 	// foreign are objects of somebody else, and kept the claims that have to stay, by name.
 	foreign map[client.Object]bool
 	kept    map[string]types.UID
@@ -78,7 +78,7 @@ func attempt(t *testing.T, p plan, tally *tally) verdict {
 func newWalk(t *testing.T, s *subject) *walk {
 	t.Helper()
 	w := &walk{
-		World: world.New(t), subject: s, wanted: s.make(), blind: map[string]func(){}, mend: map[string]func(){},
+		World: world.New(t), subject: s, wanted: s.make(), blind: map[string]func(){}, repairs: map[string]func(){},
 		foreign: map[client.Object]bool{}, kept: map[string]types.UID{}, names: map[types.UID]string{}, verdict: verdict{checked: map[string]int{}},
 	}
 	w.standard = *w.Platform

@@ -107,7 +107,7 @@ func (p *Panel) draw(b *bytes.Buffer, s span) {
 	}
 }
 
-// figures writes the last value of each line that goes on to the end, beside its name.
+// figures writes the last value of each line that continues to the end, beside its name.
 func (p *Panel) figures(b *bytes.Buffer, s span) {
 	const line = 19
 	shown, room, colours := 0, (p.height()-top-8)/line, coloursOf(p.Lines)

@@ -34,7 +34,7 @@ type Selector struct {
 	Matchers []Matcher
 }
 
-// Names are what an expression speaks of.
+// Names are what an expression names.
 type Names struct {
 	Selectors []Selector
 	// Labels are those of by, without, on, ignoring, group_left and group_right, and

@@ -48,7 +48,7 @@ const maxConfigHash = 200
 type ConfigChanges struct {
 	// Changed lists the keys that differ now, as file:section.key.
 	Changed []string `json:"changed"`
-	// RestartRequired: seid has to start anew for a change to count.
+	// RestartRequired: seid has to start over for a change to count.
 	RestartRequired bool `json:"restartRequired"`
 }
 

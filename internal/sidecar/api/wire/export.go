@@ -42,7 +42,7 @@ func (p *ResultExport) Validate() error {
 	return nil
 }
 
-// SetResultExport says which export the sidecar shall see to by itself from now on.
+// SetResultExport says which export the sidecar should see to by itself from now on.
 type SetResultExport struct {
 	// Export is what to compare with what, and where the results go; nil ends the standing export.
 	Export *ResultExport `json:"export,omitempty"`

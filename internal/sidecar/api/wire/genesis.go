@@ -66,7 +66,7 @@ func (p *UploadGenesisArtifacts) Validate() error {
 	return matches("nodeName", p.NodeName, namePattern, "a node name")
 }
 
-// Account is an account that the genesis shall have besides the validators' own.
+// Account is an account that the genesis should have besides the validators' own.
 type Account struct {
 	Address string   `json:"address"`
 	Balance string   `json:"balance"`

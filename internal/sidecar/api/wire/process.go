@@ -85,7 +85,7 @@ type Restarted struct {
 // ResetData asks to empty the data directory.
 type ResetData struct {
 	// ResetSigningState also forgets what the validator signed last. Safe only
-	// when the key never signs for this chain again, or the chain starts anew.
+	// when the key never signs for this chain again, or the chain starts over.
 	ResetSigningState bool `json:"resetSigningState,omitempty"`
 }
 

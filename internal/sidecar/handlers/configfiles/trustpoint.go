@@ -21,7 +21,7 @@ const (
 	trustDistance = 50_000
 	// shallow is a distance at which snapshots may well be older.
 	shallow = 10_000
-	// pruneShare of what a witness has is left as a margin: it goes on deleting old
+	// pruneShare of what a witness has is left as a margin: it keeps deleting old
 	// blocks while the node is set up.
 	pruneShare = 10
 	// snapshotMargin is how long a local snapshot has to stay within the trust period:

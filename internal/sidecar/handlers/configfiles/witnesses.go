@@ -119,7 +119,7 @@ func (s *search) keep(why func(usable) (reason string, temporary bool)) error {
 // contradict it.
 func (s *search) need() int { return min(wantWitnesses, len(s.in.Candidates)) }
 
-// enough refuses to go on with fewer witnesses than it takes and names each one that was
+// enough refuses to continue with fewer witnesses than it takes and names each one that was
 // dropped. Waiting helps only if those that may come back are enough.
 func (s *search) enough() error {
 	if len(s.usable) >= s.need() {

@@ -50,7 +50,7 @@ type report struct {
 const flushTime = 10 * time.Second
 
 // compare walks the blocks of both nodes. It ends at the first difference; a
-// survey goes on until its task is deleted, and a new process takes it up again.
+// survey continues until its task is deleted, and a new process takes it up again.
 func (j *job) compare(ctx context.Context) error {
 	size := cmp.Or(j.ComparePage, defaultComparePage)
 	canonical := rpc.New(j.params.CanonicalRPC)

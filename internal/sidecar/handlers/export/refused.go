@@ -15,7 +15,7 @@ type refusedError struct{ *api.Divergence }
 func (e *refusedError) Error() string { return "seid refuses the block: " + e.Message }
 
 // refusal is the word of this node's seid that it refuses the block at a height, which therefore
-// never comes; nil when it does not say so. One that names no height speaks of the block after the
+// never comes; nil when it does not say so. One that names no height is about the block after the
 // last, which is this one if the node answers and does not have it.
 func (j *job) refusal(asked *rpc.Client, height int64, answers bool) *api.Divergence {
 	if j.Refused == nil || asked != j.shadow || j.params.RPCEndpoint != "" {

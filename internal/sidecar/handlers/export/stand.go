@@ -98,7 +98,7 @@ func (t *Tasks) standOnce(ctx context.Context, records engine.Records) (s *stand
 }
 
 // recall reads and shows what was asked for last, also by an earlier process. Whoever looks
-// before it goes on must not believe that there is nothing.
+// before it continues must not believe that there is nothing.
 func (t *Tasks) recall(records engine.Records) (*standing, error) {
 	t.Standing.write.Lock()
 	defer t.Standing.write.Unlock()

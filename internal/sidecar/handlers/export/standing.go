@@ -62,7 +62,7 @@ func (s *Standing) changes() chan struct{} {
 	return s.changed
 }
 
-// set says which export shall run from now on. One that runs already goes on as it is.
+// set says which export should run from now on. One that runs already continues as it is.
 func (t *Tasks) set(_ context.Context, task engine.Task, p wire.SetResultExport) (any, error) {
 	t.Standing.write.Lock()
 	defer t.Standing.write.Unlock()

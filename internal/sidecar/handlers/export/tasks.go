@@ -114,7 +114,7 @@ type job struct {
 	divergence *api.Divergence
 }
 
-// record is where the export to a place goes on. Exports to several places may run
+// record is where the export to a place continues. Exports to several places may run
 // at the same time.
 func record(p wire.ResultExport) string { return "export/" + p.Bucket + " " + p.Prefix }
 

@@ -45,7 +45,7 @@ func (t *Tasks) assemble(ctx context.Context, task engine.Task, p wire.AssembleG
 }
 
 // assembled builds the genesis of a blueprint once and keeps it: a repeat gives
-// the same bytes, another blueprint builds anew.
+// the same bytes, another blueprint builds again.
 func (t *Tasks) assembled(ctx context.Context, records engine.Records, plan blueprint, label func(int) string) ([]byte, string, error) {
 	rec, err := completion.Find(records, api.AssembleGenesis)
 	if err != nil {

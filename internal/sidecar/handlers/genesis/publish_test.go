@@ -12,7 +12,7 @@ import (
 
 const assembleOne = `{"accountBalance":"20000000usei","namespace":"ns","nodes":[{"name":"v-0"}]`
 
-// A chain of the same id elsewhere (another namespace, a fleet that is made anew) uses the same
+// A chain of the same id elsewhere (another namespace, a fleet that is recreated) uses the same
 // bucket. What is published there stays as it is. (G1)
 func TestG1_Publish_AnotherChainOfTheSameID_LeavesWhatIsPublished(t *testing.T) {
 	dir := t.TempDir()

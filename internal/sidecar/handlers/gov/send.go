@@ -121,7 +121,7 @@ func (t *Tasks) adopt(ctx context.Context, tx *sentTx, msg message) (result *wir
 	case err != nil && !rejected:
 		return pending(tx), true, api.Retryable(api.CodeUnavailable, fmt.Errorf("broadcasting: %w", err))
 	case rejected && refused.beforeFirstBlock():
-		return pending(tx), true, err // waiting for a block with it would be in vain
+		return pending(tx), true, err // waiting for a block with it would be without success
 	}
 	// Another rejection says nothing here: the first broadcast may still be on its way.
 	result, err = t.awaitBlock(ctx, tx, msg)

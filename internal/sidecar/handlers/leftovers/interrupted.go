@@ -10,7 +10,7 @@ import (
 )
 
 // InterruptedStateSync removes the state that a state sync has left which did not come to its end,
-// and reports whether there was any. seid syncs anew at its next start, and cannot restore a
+// and reports whether there was any. seid syncs again at its next start, and cannot restore a
 // snapshot where one of the same height is. Snapshots stay: it may be one of them that is
 // restored. seid must not be running.
 func InterruptedStateSync(ctx context.Context, dir home.Dir) (bool, error) {

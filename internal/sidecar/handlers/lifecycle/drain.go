@@ -27,7 +27,7 @@ func (t *Tasks) InSync(ctx context.Context) error {
 
 // drainThenStop ends a process when those who ask for its readiness had time to hear no. They
 // hear it until the process is gone: one that still answers while it ends would be given
-// clients again. Whoever is killed meanwhile begins anew, because nobody said no meanwhile.
+// clients again. Whoever is killed meanwhile starts over, because nobody said no meanwhile.
 func (t *Tasks) drainThenStop(ctx context.Context, task engine.Task, r *running, drain time.Duration) error {
 	if drain > 0 && r.termAt == nil {
 		task.Progress(api.Progress{Message: fmt.Sprintf("draining: clients have %s to reconnect elsewhere", drain)})

@@ -60,7 +60,7 @@ func tell(file func(home string, pid int) string) {
 	}
 }
 
-// closeDatabases takes until the test lets the node close them, and not for ever.
+// closeDatabases takes until the test lets the node close them, and not forever.
 func closeDatabases() {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -160,7 +160,7 @@ func (f *fixture) awaitClosing(pid int) {
 
 // awaitLook waits until the gate of a running node has looked for an order and done what follows.
 // It reads its clock at the beginning of every look, and once more if it asks the node to end: of
-// four times, the second at the latest begins a look, and the fourth comes when that is over.
+// four times, the second at the latest begins a look, and the fourth comes when that has ended.
 func (p *podOf) awaitLook() {
 	p.f.t.Helper()
 	before := p.clock.Load()

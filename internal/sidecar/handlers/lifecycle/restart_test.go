@@ -207,7 +207,7 @@ func TestRestart_OfANodeWithoutRPC_IsDoneWhenItLives(t *testing.T) {
 	}
 }
 
-// A request that had to wait for its turn while the node was started anew.
+// A request that had to wait for its turn while the node was started over.
 func TestRestart_ProcessYoungerThanTheRequest_IsLeftAlone(t *testing.T) {
 	for name, behindAGate := range map[string]bool{"gate": true, "older pod": false} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/seid"
 )
 
-// Init is a home that `seid init` shall make.
+// Init is a home that `seid init` should make.
 type Init struct {
 	Home, ChainID, Moniker string
 	// Mode is what kind of node the defaults are for; empty leaves it to seid.

@@ -15,7 +15,7 @@ import (
 const retryUpload = time.Hour
 
 // uploadOften uploads a snapshot every interval until the task is deleted. What was
-// uploaded last is on the volume, so a new process goes on where the last one was.
+// uploaded last is on the volume, so a new process continues where the last one was.
 func (t *Tasks) uploadOften(ctx context.Context, task engine.Task, _ wire.SnapshotUpload) (any, error) {
 	interval := cmp.Or(t.UploadInterval, DefaultUploadInterval)
 	message := "waiting for the next upload"

@@ -20,7 +20,7 @@ type pace struct {
 	last  time.Time
 }
 
-// keep returns when the upload may go on, or its context has ended.
+// keep returns when the upload may continue, or its context has ended.
 func (p *pace) keep(ctx context.Context) {
 	if p.clock.Since(p.last) < paceEvery {
 		return

@@ -29,7 +29,7 @@ type restoreInputs struct {
 
 // restore puts the chosen snapshot into the node's snapshot directory. The same
 // inputs again give the same result without a download; other inputs restore
-// anew. Homes that the public sidecar restored are left alone.
+// again. Homes that the public sidecar restored are left alone.
 func (t *Tasks) restore(ctx context.Context, task engine.Task, p wire.SnapshotRestore) (any, error) {
 	inputs := restoreInputs{Bucket: t.Node.SnapshotBucket, ChainID: t.Node.ChainID, TargetHeight: p.TargetHeight, RequireVerified: p.RequireVerified}
 	rec, err := completion.Find(task.Records, api.SnapshotRestore)
@@ -119,7 +119,7 @@ func (t *Tasks) restoreAnew(ctx context.Context, task engine.Task, p wire.Snapsh
 	return result, nil
 }
 
-// refuseState keeps a restore from being in vain: seid skips state sync when it has
+// refuseState keeps a restore from being without success: seid skips state sync when it has
 // blocks or state.
 func (t *Tasks) refuseState() error {
 	what, err := t.Node.Home.State()

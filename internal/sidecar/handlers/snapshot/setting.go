@@ -13,7 +13,7 @@ import (
 )
 
 // settingFile keeps what publish-snapshots was given. It is no note on the data: a node that
-// was reset goes on publishing.
+// was reset continues publishing.
 const settingFile = ".sei-sidecar-publish.json"
 
 var errTurnedOff = errors.New("publishing was turned off")

@@ -31,12 +31,11 @@ type Tasks struct {
 	Node *node.Node
 	// CheckStopped refuses while the node runs: it has its snapshots open.
 	CheckStopped func(context.Context) error
-	// BlockTime is when the node's block at a height was made; nil means that nobody
-	// knows.
+	// BlockTime is when the node's block at a height was made; nil means that it is unknown.
 	BlockTime func(ctx context.Context, height int64) (time.Time, error)
 	// UploadTimeout bounds one upload; 0 means DefaultUploadTimeout.
 	UploadTimeout time.Duration
-	// UploadInterval lies between two uploads of the task that goes on for ever; 0 means
+	// UploadInterval lies between two uploads of the task that continues forever; 0 means
 	// DefaultUploadInterval.
 	UploadInterval time.Duration
 	// RetryPause is the pause after a lost connection; 0 means 2 seconds.

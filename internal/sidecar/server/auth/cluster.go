@@ -35,7 +35,7 @@ const (
 	fetchTimeout  = 5 * time.Second
 	fetchMaxBytes = 1 << 20
 	// keysMaxAge is the age at which keys are read again in the background, so
-	// that a key the cluster dropped does not stay valid here for ever.
+	// that a key the cluster dropped does not stay valid here forever.
 	keysMaxAge = 10 * time.Minute
 	// The least time between two reads, so that tokens with invented key ids
 	// cannot be turned into load on the API server.
@@ -164,7 +164,7 @@ func (c *Cluster) read(ctx context.Context) (string, []jose.JSONWebKey, error) {
 	return discovery.Issuer, keys, nil
 }
 
-// httpClient is made anew for every read: reads are rare, and the CA file may
+// httpClient is recreated for every read: reads are rare, and the CA file may
 // have been rotated.
 func (c *Cluster) httpClient() (*http.Client, error) {
 	pem, err := os.ReadFile(c.CAFile)

@@ -1,4 +1,4 @@
-// Package describe tells of objects without what differs from one run of a test to the next, so that
+// Package describe reports objects without what differs from one run of a test to the next, so that
 // two runs can be compared. What is not described is listed in this package, with reasons.
 package describe
 

@@ -20,7 +20,7 @@ import (
 	"github.com/sei-operator/sei-operator/tools/cluster/internal/render"
 )
 
-// Up brings the cluster up, or finds it up. After a crash it goes on with the state that is there, as a machine
+// Up brings the cluster up, or finds it up. After a crash it continues with the state that is there, as a machine
 // does after a reboot.
 func Up(flags *flag.FlagSet) Run {
 	at := place(flags)

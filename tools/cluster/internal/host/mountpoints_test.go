@@ -25,7 +25,7 @@ func TestRemoveMountPoints_TakesOnlyEmptyFoldersThatNobodyMounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &Record{Made: []string{empty, full, filepath.Join(dir, "gone"), "/proc"}}
-	for range 2 { // twice, because up removes what a crash left before it starts anew
+	for range 2 { // twice, because up removes what a crash left before it starts over
 		if err := removeMountPoints(r); err != nil {
 			t.Fatal(err)
 		}

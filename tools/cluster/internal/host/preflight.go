@@ -1,5 +1,5 @@
 // Package host is the machine's side of a local cluster: it checks what the machine must have, starts the node in
-// namespaces of its own, and takes away the little that outlives them. What goes on inside the node is not its
+// namespaces of its own, and takes away the little that outlives them. What continues inside the node is not its
 // business.
 package host
 

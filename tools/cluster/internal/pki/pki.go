@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// validity is long enough for any demo; a cluster is made anew rather than renewed.
+// validity is long enough for any demo; a cluster is recreated rather than renewed.
 const validity = 365 * 24 * time.Hour
 
 // Authority signs the cluster's certificates.

@@ -67,7 +67,7 @@ func (p *Provisioner) Run(ctx context.Context) error {
 	}
 }
 
-// work reads the object anew: what the watch saw may be old, and both directions are safe to repeat.
+// work reads the object again: what the watch saw may be old, and both directions are safe to repeat.
 func (p *Provisioner) work(ctx context.Context, name job) error {
 	if name.Namespace == "" {
 		volume, err := p.Client.CoreV1().PersistentVolumes().Get(ctx, name.Name, metav1.GetOptions{})
