@@ -239,7 +239,7 @@ const (
 	// ReasonSnapshotAPIMissing: the cluster has no VolumeSnapshots.
 	ReasonSnapshotAPIMissing = "SnapshotAPIMissing"
 	ReasonSnapshotRefused    = "SnapshotRefused"
-	// ReasonSnapshotTimeout: it was not cut in time, and the upgrade continued.
+	// ReasonSnapshotTimeout: it was not taken in time, and the upgrade continued.
 	ReasonSnapshotTimeout = "SnapshotTimeout"
 )
 

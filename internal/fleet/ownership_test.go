@@ -23,7 +23,7 @@ func ownedBy(uid types.UID) []metav1.OwnerReference {
 }
 
 // An object is the fleet's by its controller, and without one only if it says so itself: what
-// --cascade=orphan has let go says nothing. (V2)
+// --cascade=orphan has released says nothing. (V2)
 func TestV2_Owns_ByControllerOrByItsOwnWord(t *testing.T) {
 	snd := ownedFleet(v1alpha1.VolumeRetain)
 	noted := map[string]string{v1alpha1.AnnotationDeploymentUID: "ours"}

@@ -96,7 +96,7 @@ func TestMoves_UnavailableAlwaysAvailableWithinTheBudget(t *testing.T) {
 		// Who was not Ready for long enough is on its way.
 		{"soooo", 1, nil},
 		{"soooo", 2, []int{1}},
-		// Nobody knows whether they serve: they take budget and are not free.
+		// It is unknown whether they serve: they take budget and are not free.
 		{"uuu", 1, nil},
 		{"uuu", 3, []int{0, 1, 2}},
 		{"uoo", 1, []int{0}},

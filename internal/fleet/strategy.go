@@ -37,7 +37,7 @@ func MaxUnavailable(snd *v1alpha1.SeiNodeDeployment) int {
 	return max(n, defaultMaxUnavailable)
 }
 
-// ProgressDeadline is how long a rollout may stand still before that is reported.
+// ProgressDeadline is how long a rollout may make no progress before that is reported.
 func ProgressDeadline(snd *v1alpha1.SeiNodeDeployment) time.Duration {
 	if seconds := inPlace(snd).ProgressDeadlineSeconds; seconds != 0 {
 		return time.Duration(seconds) * time.Second

@@ -124,8 +124,8 @@ func waitingOn(nodes []Node, onItsWay bool) string {
 	return ""
 }
 
-// StalledSince is when a rollout last made progress, and how long it may still stand
-// still; nothing is left when it has stalled. Time that the fleet was paused does not count.
+// StalledSince is when a rollout last made progress, and how long it may still make no progress; nothing is
+// left when it has stalled. Time that the fleet was paused does not count.
 func StalledSince(r *v1alpha1.RolloutStatus, deadline time.Duration, now time.Time) (since time.Time, left time.Duration) {
 	since = r.StartedAt.Time
 	if r.ProgressedAt != nil && r.ProgressedAt.After(since) {

@@ -24,7 +24,7 @@ import (
 // sidecar accepts it.
 const readinessAudience = api.TokenAudience + "/readiness"
 
-// sidecarAccess is how sidecars are called, and as whom.
+// sidecarAccess is how sidecars are called, and under which identity.
 type sidecarAccess struct {
 	pool     *sidecar.Pool
 	subjects []string
@@ -36,7 +36,7 @@ type sidecarAccess struct {
 	roots     func(context.Context) (*x509.CertPool, error)
 }
 
-// operatorSubject is whom the operator's tokens speak for; empty when it shows none.
+// operatorSubject is the service account of the operator's tokens; empty when it shows none.
 func operatorSubject(cfg Config) (string, error) {
 	if cfg.SidecarTokenFile == "" {
 		return "", nil

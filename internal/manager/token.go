@@ -10,7 +10,7 @@ import (
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 )
 
-// tokenSubject reads whom a service-account token speaks for. Sidecars are told to
+// tokenSubject reads which service account a token belongs to. Sidecars are told to
 // accept this subject, so it has to be the one that the API server put into the
 // token, and not what a flag believes it to be. Nothing is verified: the token is
 // our own, and it is the sidecar's task to check it.

@@ -10,7 +10,7 @@ import (
 
 type objectKey struct{ kind, namespace, name string }
 
-// ages is a collector: an age that were set at reconciles would stand still
+// ages is a collector: an age that were set at reconciles would not grow
 // between them, which is just when it matters.
 type ages struct {
 	desc *prometheus.Desc

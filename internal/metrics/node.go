@@ -130,7 +130,7 @@ func (m *Metrics) UpgradeEstimated(node *seiv1.SeiNode, at *time.Time) {
 	}
 }
 
-// nodePlan reports the node's plans, unless they stand still on purpose.
+// nodePlan reports the node's plans, unless they are suspended on purpose.
 func (m *Metrics) nodePlan(key objectKey, node *seiv1.SeiNode) {
 	p, last := node.Status.Plan, node.Status.LastPlan
 	if node.Spec.Paused || node.Status.Phase == seiv1.NodeTerminating {

@@ -35,7 +35,7 @@ const (
 	SnapshotTake
 	// SnapshotPrune removes older ones: the new one is there.
 	SnapshotPrune
-	// SnapshotDrop removes one that was not cut in time. Cut later, it would hold the state after the
+	// SnapshotDrop removes one that was not taken in time. Taken later, it would hold the state after the
 	// upgrade under the name of the state before.
 	SnapshotDrop
 )
@@ -56,7 +56,7 @@ type SnapshotDecision struct {
 const snapshotInterval = time.Second
 
 // DecideSnapshot holds a halted node until its backup is cut, and no longer than timeout: a chain
-// that stands still waits for its validators. What cannot be had holds up nothing.
+// that makes no blocks waits for its validators. What cannot be had holds up nothing.
 func DecideSnapshot(s VolumeSnapshot, timeout time.Duration, now time.Time) SnapshotDecision {
 	without := func(reason, why string) SnapshotDecision {
 		return SnapshotDecision{Reason: reason, Message: fmt.Sprintf("upgrade %s continues without a VolumeSnapshot: %s", s.Upgrade, why)}

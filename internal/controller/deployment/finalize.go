@@ -25,7 +25,7 @@ import (
 )
 
 // finalize lets a fleet go: its nodes go first, or are released. What else it owns is
-// collected after it, or let go with them. Nothing of it is decided on the cache: what that does
+// collected after it, or released with them. Nothing of it is decided on the cache: what that does
 // not show yet would be lost, or deleted although it was released.
 func (r *Reconciler) finalize(ctx context.Context, cachedFleet *v1alpha1.SeiNodeDeployment) (ctrl.Result, error) {
 	snd := &v1alpha1.SeiNodeDeployment{}
@@ -73,7 +73,7 @@ func (r *Reconciler) release(ctx context.Context, snd *v1alpha1.SeiNodeDeploymen
 	return ctrl.Result{}, nil
 }
 
-// fleetsNodes are the nodes that the fleet has, or has let go: those it controls, and those that
+// fleetsNodes are the nodes that the fleet has, or has released: those it controls, and those that
 // nobody controls and bear its label.
 func (r *Reconciler) fleetsNodes(ctx context.Context, snd *v1alpha1.SeiNodeDeployment) ([]*v1alpha1.SeiNode, error) {
 	list := &v1alpha1.SeiNodeList{}

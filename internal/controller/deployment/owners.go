@@ -55,7 +55,7 @@ func (r *Reconciler) patchNode(ctx context.Context, s *scope, live, node *v1alph
 }
 
 // leaving reports whether the fleet is being deleted although the cache does not show it yet. It is
-// asked before something is adopted: what the garbage collector has just let go, for
+// asked before something is adopted: what the garbage collector has just released, for
 // --cascade=orphan, would be adopted again and go with the fleet.
 func (r *Reconciler) leaving(ctx context.Context, s *scope, obj client.Object) (bool, error) {
 	if fleet.Owns(s.snd, obj) {

@@ -114,7 +114,7 @@ func (s *scope) comeBackIn(d time.Duration) {
 	}
 }
 
-// result is when to come back, and before whom: a node with a plan goes first. Said
+// result is when to come back, and before which others: a node with a plan goes first. Said
 // again each time, or else the priority of the last event would stay with the node.
 func (s *scope) result() ctrl.Result {
 	priority := priorityNormal

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// letGo is how long a process may take to give up what it has begun to write.
-	letGo = 10 * time.Second
+	// stopGrace is how long a process may take to give up what it has begun to write.
+	stopGrace = 10 * time.Second
 	// outputBuffer is as much as a pipe holds.
 	outputBuffer = 64 << 10
 )
@@ -39,7 +39,7 @@ func (s *store) start(ctx context.Context, c call) (*process, error) {
 	p.ctx, p.stop = context.WithCancel(ctx)
 	p.cmd = exec.CommandContext(p.ctx, s.path) //nolint:gosec // our own program
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
-	p.cmd.WaitDelay = letGo
+	p.cmd.WaitDelay = stopGrace
 	p.cmd.Stderr = &p.said
 	if err := p.run(); err != nil {
 		p.stop()

@@ -1,6 +1,6 @@
 package api
 
-// Request headers by which a caller says whom it means. A sidecar that is
+// Request headers by which a caller says which node it means. A sidecar that is
 // somebody else answers 421: pod addresses are reused.
 const (
 	HeaderNode   = "Sei-Node" // namespace/name of the SeiNode

@@ -46,7 +46,7 @@ const (
 	NotReady Health = "NotReady"
 )
 
-// Target is whom a caller means.
+// Target is the node that a caller means.
 type Target struct {
 	// Address is the ip:port to connect to.
 	Address string
@@ -98,7 +98,7 @@ func NewPool(opts Options) *Pool {
 	if opts.HealthTimeout <= 0 {
 		opts.HealthTimeout = 2 * time.Second
 	}
-	// Calls are bounded and idle connections let go: nobody needs probes.
+	// Calls are bounded and idle connections closed: no probes are needed.
 	p := &Pool{opts: opts, dialer: &net.Dialer{Timeout: opts.Timeout, KeepAlive: -1}}
 	// No proxy: a sidecar is reached by its pod's own address.
 	var transport http.RoundTripper = &http.Transport{
@@ -113,7 +113,7 @@ func NewPool(opts Options) *Pool {
 		MaxConnsPerHost: 8,
 		ReadBufferSize:  2 << 10,
 		WriteBufferSize: 2 << 10,
-		// The sidecar closes idle connections after 60 s; we let go first.
+		// The sidecar closes idle connections after 60 s; we close them first.
 		IdleConnTimeout: 45 * time.Second,
 	}
 	if opts.WrapTransport != nil {

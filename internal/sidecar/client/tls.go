@@ -26,7 +26,7 @@ func (t Target) origin() (string, error) {
 
 type targetKey struct{}
 
-// withTarget tells dialTLS whom a request is for.
+// withTarget tells dialTLS which node a request is for.
 func withTarget(ctx context.Context, t Target) context.Context {
 	return context.WithValue(ctx, targetKey{}, t)
 }

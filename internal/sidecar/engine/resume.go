@@ -73,7 +73,7 @@ func (e *Engine) resume() error {
 		}
 	}
 	if err := e.store.prune(e.keep, e.clock.Now()); err != nil {
-		return fmt.Errorf("letting go of old tasks: %w", err)
+		return fmt.Errorf("removing old tasks: %w", err)
 	}
 	e.wg.Go(e.pruneForever)
 	return nil
@@ -143,7 +143,7 @@ func (e *Engine) pruneForever() {
 			return
 		}
 		if err := e.store.prune(e.keep, e.clock.Now()); err != nil {
-			e.log.Error("letting go of old tasks", "error", err)
+			e.log.Error("removing old tasks", "error", err)
 		}
 	}
 }

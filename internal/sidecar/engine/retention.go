@@ -29,7 +29,7 @@ func (k retention) prune(tx *bolt.Tx, now time.Time) error {
 	return nil
 }
 
-// surplus lists the ids to let go, oldest submission first. The walk ends at the
+// surplus lists the ids to remove, oldest submission first. The walk ends at the
 // first task that is neither over the numbers nor over the age.
 func (k retention) surplus(tx *bolt.Tx, now time.Time) []string {
 	oldest := k.oldestToKeep(tx)

@@ -23,6 +23,6 @@ func (j *journal) clearInterruptedStateSync(ctx context.Context) {
 	case err != nil:
 		j.Log.Error("removing what an interrupted state sync has left", "error", err)
 	case cleared:
-		j.Log.Warn("a state sync was interrupted: what it has left is removed, and seid begins it anew")
+		j.Log.Warn("a state sync was interrupted: what it has left is removed, and seid starts it over")
 	}
 }

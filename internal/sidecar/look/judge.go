@@ -204,8 +204,8 @@ func stalledAfter(s api.Sync, idle, limit time.Duration) api.Sync {
 	return s
 }
 
-// Ready says whether clients may be sent to a node: it keeps up, or its whole chain stands
-// still. A chain without new blocks is no reason to take every node out of its Services.
+// Ready says whether clients may be sent to a node: it keeps up, or its whole chain makes no blocks. A chain
+// without new blocks is no reason to take every node out of its Services.
 func Ready(s api.Sync) bool {
 	if s.Draining {
 		return false

@@ -30,7 +30,7 @@ func (s *server) meant(next http.Handler) http.Handler {
 	})
 }
 
-// mistaken gives whom a request is for and who this is instead; empty when it is for us.
+// mistaken gives which node a request is for and who this is instead; empty when it is for us.
 func (s *server) mistaken(r *http.Request) (meant, own string) {
 	for _, c := range []struct{ header, own string }{{api.HeaderNode, s.Identity.Node}, {api.HeaderPodUID, s.Identity.PodUID}} {
 		if meant := r.Header.Get(c.header); meant != "" && c.own != "" && meant != c.own {

@@ -34,7 +34,7 @@ type Registry interface {
 	prometheus.Gatherer
 }
 
-// Identity is whom this sidecar serves. An empty field is not checked.
+// Identity is the node that this sidecar serves. An empty field is not checked.
 type Identity struct {
 	// Node is the SeiNode's namespace/name.
 	Node string

@@ -290,8 +290,8 @@ func TestLongPoll_OutlastsTheReadTimeout(t *testing.T) {
 	})
 }
 
-// pipes is a net.Listener in memory: while somebody waits at a socket, the clock of a bubble of
-// synctest stands still.
+// pipes is a net.Listener in memory: while somebody waits at a socket, the clock of a bubble of synctest does
+// not move.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}

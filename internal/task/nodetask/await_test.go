@@ -115,7 +115,7 @@ func TestAwaitImage_NeedsSpecStatusAndPod(t *testing.T) {
 	}
 }
 
-// A node whose reset may have begun is not let go.
+// A node whose reset may have begun is not released.
 func TestMayLetGo_OnlyBeforeTheReset(t *testing.T) {
 	submitted := seconds(noon)
 	for name, c := range map[string]struct {

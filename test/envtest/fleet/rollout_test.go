@@ -29,7 +29,7 @@ func runs(image string) func(*v1alpha1.SeiNodeDeployment) bool {
 	}
 }
 
-// A2: changed patches rise during a rollout and stand still after it.
+// A2: changed patches rise during a rollout and stay the same after it.
 func TestRollout_HealthyFleet_MovesOneByOne(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(rpc("rpc", 3))

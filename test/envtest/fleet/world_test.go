@@ -53,8 +53,7 @@ func rpc(name string, replicas int32) *v1alpha1.SeiNodeDeployment {
 	}
 }
 
-// unavailable sets how many nodes of a fleet a rollout may take down, and how long it
-// may stand still.
+// unavailable sets how many nodes of a fleet a rollout may take down, and how long it may make no progress.
 func unavailable(snd *v1alpha1.SeiNodeDeployment, nodes int32, deadline int32) *v1alpha1.SeiNodeDeployment {
 	snd.Spec.UpdateStrategy = &v1alpha1.UpdateStrategy{InPlace: &v1alpha1.InPlaceUpdate{
 		MaxUnavailable: new(intstr.FromInt32(nodes)), ProgressDeadlineSeconds: deadline, MinReadySeconds: new(int32),

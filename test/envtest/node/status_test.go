@@ -55,7 +55,7 @@ func TestA4_SettledNode_FiftyReconcilesCauseNoWrite(t *testing.T) {
 	}
 }
 
-// A2: changed patches rise during an update and stand still after it.
+// A2: changed patches rise during an update and stay the same after it.
 func TestA2_ImageChange_ChangedPatchesRiseAndStandStill(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.bringUp(fullNode("n"))

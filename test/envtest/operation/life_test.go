@@ -209,7 +209,7 @@ func TestUpdateNodeImage_EndsWithTheNodesUpdate(t *testing.T) {
 	w.await("same", complete)
 	w.Recorder.Since(mark).Writes().In(w.NS).Of("seinodes").RequireNone(t, "writes to a node that has the image")
 
-	// Somebody else's image ends the task.
+	// Another image ends the task.
 	w.Sidecars.Program(w.Key("n"), api.ConfigApply, sidecarsim.Outcome{Hang: true, Times: 1})
 	w.Create(updateImage("late", "n", "seid:c"))
 	w.await("late", func(t *v1alpha1.SeiNodeTask) bool {

@@ -30,7 +30,7 @@ func KeysOf(config *rest.Config, dir string) (auth.Keys, error) {
 	return keys, nil
 }
 
-// The environment that tells a sidecar whom it serves and whom it listens to.
+// The environment that tells a sidecar which node it serves and which callers it accepts.
 const (
 	envSubjects  = "SEI_SIDECAR_ALLOWED_SUBJECTS"
 	envNamespace = "SEI_NODE_NAMESPACE"

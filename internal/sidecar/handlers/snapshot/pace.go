@@ -12,7 +12,7 @@ import (
 // paceEvery is how often an upload looks whether the node keeps up with its chain.
 const paceEvery = 15 * time.Second
 
-// pace makes an upload stand still while the node has blocks to catch up with: both read the same
+// pace suspends an upload while the node has blocks to catch up with: both read the same
 // disk, and the node comes first. A node that does not run is not disturbed by an upload.
 type pace struct {
 	look  func(context.Context) api.Node

@@ -443,7 +443,7 @@ func (c tellingClock) After(d time.Duration) <-chan time.Time {
 	return due
 }
 
-// The upload of a node that falls behind stands still until the node has caught up.
+// The upload of a node that falls behind is suspended until the node has caught up.
 func TestPublisher_NodeFallsBehindMeanwhile_TheUploadStandsStill(t *testing.T) {
 	bucket := t.TempDir()
 	p := newPublishing(t, bucket, idA)

@@ -42,7 +42,7 @@ func Start(ctx context.Context, l layout.Layout, r *Record) error {
 	}
 	go func() { _ = node.Wait() }() // so that a node that dies early is seen as dead
 	if err := open.Close(); err != nil {
-		return fmt.Errorf("telling the node to go on: %w", err)
+		return fmt.Errorf("telling the node to continue: %w", err)
 	}
 	return nil
 }
