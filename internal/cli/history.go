@@ -15,7 +15,8 @@ import (
 
 const historyLong = `Show what has happened to a node, or to a fleet and its nodes, oldest first.
 
-It is what the cluster still keeps: events of the objects and their pods (an hour, unless the API server is configured otherwise), the current plan and how the previous one ended, the rollout that is under
+It is what the cluster still keeps: events of the objects and their pods (an hour, unless the API server
+is configured otherwise), the current plan and how the previous one ended, the rollout that is under
 way, and SeiNodeTasks.`
 
 const historyExample = `  kubectl sei history rpc-1

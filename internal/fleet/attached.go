@@ -37,7 +37,8 @@ func Attached(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, routes []*g
 			gateway, snd.Name+suffixExternal, strings.Join(refused, "; "))
 	case len(pending) > 0:
 		return false, v1alpha1.ReasonRoutesPending, fmt.Sprintf(
-			"no controller of Gateway %s has accepted the current generation of HTTPRoute %s; check that the Gateway exists and that a controller runs for its GatewayClass",
+			"no controller of Gateway %s has accepted the current generation of HTTPRoute %s; "+
+				"check that the Gateway exists and that a controller runs for its GatewayClass",
 			gateway, strings.Join(pending, ", "))
 	default:
 		return true, v1alpha1.ReasonHTTPRoutesPublished, fmt.Sprintf("routes are attached to Gateway %s", gateway)
