@@ -74,7 +74,7 @@ var figures = []struct{ page, says, file, constant string }{
 	},
 	{"reference/reasons", "or has not answered within {5 seconds}; until then", "internal/controller/node/looks.go", "lookTimeout"},
 	{"reference/reasons", "the gate stays closed. It is tried again after {5 minutes}", "internal/node/reasons.go", "retryAfter"},
-	{"reference/reasons", "It is tried again every {5 minutes}", "internal/sidecar/handlers/snapshot/publisher.go", "retryPublish"},
+	{"reference/reasons", "It is retried every {5 minutes}", "internal/sidecar/handlers/snapshot/publisher.go", "retryPublish"},
 	{"../CONTRIBUTING", "waits for a sidecar's document for {250 ms}", "internal/controller/node/looks.go", "lookPatience"},
 	{"../CONTRIBUTING", "beside the workers and ends after {5 s}", "internal/controller/node/looks.go", "lookTimeout"},
 	{"../CONTRIBUTING", "each such call is bounded by {2 s}", "internal/manager/manager.go", "sidecarTimeout"},

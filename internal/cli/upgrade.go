@@ -72,7 +72,7 @@ func upgradeOf(node *seiv1.SeiNode, told *live.Upgrade, now time.Time) *UpgradeD
 	return u
 }
 
-// upgradeOfFleet is the upgrade ahead of a fleet, with what its nodes tell of it; nil when none is.
+// upgradeOfFleet is the upgrade ahead of a fleet, with what its nodes report; nil when none is.
 func upgradeOfFleet(fleet *seiv1.SeiNodeDeployment, nodes []NodeStatus, now time.Time) *UpgradeDetail {
 	next := fleet.Status.NextUpgrade
 	if next == nil {

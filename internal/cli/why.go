@@ -113,7 +113,7 @@ func whyText(why *Why, now time.Time) string {
 	return b.String()
 }
 
-// upgradeLines say which upgrade is ahead, and why nobody knows when.
+// upgradeLines say which upgrade is ahead, and why its time is not known.
 func (w *Why) upgradeLines() []string {
 	if !w.Upgrade.ahead() {
 		return nil

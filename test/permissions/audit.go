@@ -38,7 +38,7 @@ func (u Uses) ReadAudit(log io.Reader, user string, since time.Time) error {
 		if err != nil {
 			return fmt.Errorf("reading the audit log: %w", err)
 		}
-		if !bytes.Contains(line, []byte(user)) { // most are somebody else's, and need not be decoded
+		if !bytes.Contains(line, []byte(user)) { // most lines are about other users, and need not be decoded
 			continue
 		}
 		var event auditv1.Event

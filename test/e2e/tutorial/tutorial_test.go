@@ -8,8 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sei-operator/sei-operator/test/elapse"
 	"github.com/sei-operator/sei-operator/test/tutorial/transcript"
 )
+
+// reading is how long a reader looks at what a block has shown before changing something. It is longer than a node of the page
+// has to stay ready before it counts on its own: which of two nodes moves first depends on that.
+const reading = 10 * time.Second
 
 // writing is whether outputs and pictures are written in place of compared.
 var writing = os.Getenv("TUTORIAL") == "write"
@@ -57,6 +62,9 @@ func (s *session) walk(steps []transcript.Step) map[int][]string {
 	changed := map[int][]string{}
 	var watches []*terminal
 	for i, step := range steps {
+		if i > 0 && steps[i-1].Block != step.Block && (step.Watch || !isLook(step.Command)) {
+			elapse.For(s.t.Context(), reading)
+		}
 		if step.Watch {
 			watches = append(watches, s.open(step.Command))
 			continue

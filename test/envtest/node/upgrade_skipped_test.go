@@ -122,7 +122,7 @@ func TestUpgrade_PlanReplacedByAnother_OnlyThatOneIsTaken(t *testing.T) {
 	w.requireImages("n", "seid:a", "seid:v8")
 }
 
-// Validators that have stopped for an upgrade may decide to skip it then. The node goes on with the
+// Validators that have stopped for an upgrade may decide to skip it then. The node continues with the
 // image that it has, and nothing is left of the halt.
 func TestUpgrade_SkippedAfterTheHalt_NodeGoesOnWithItsImage(t *testing.T) {
 	w := newOperatedWorld(t)

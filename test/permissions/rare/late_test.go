@@ -17,7 +17,7 @@ type view struct {
 	before func(*world.World)
 	// write has the operator write an object of the resource.
 	write func(*world.World)
-	// settle waits until the operator has gone on, with a cache that is up to date again.
+	// settle waits until the operator has continued, with a cache that is up to date again.
 	settle func(*world.World)
 }
 
