@@ -31,7 +31,8 @@ func BenchmarkLook(b *testing.B) {
 const nothing api.TaskType = "nothing"
 
 // What a task costs, from when the operator asks for it until it knows that the task has ended. The store is
-// the real one, on the disk of the machine, and as small as that of a node: it is slower the more it holds.
+// the real one, and kept as small as that of a node: it is slower the more it holds. It waits for the disk
+// where TMPDIR is on one.
 func BenchmarkTask(b *testing.B) {
 	overConnections(b, openEngine, func(b *testing.B, s Sidecar, tasks server.Tasks) error {
 		b.Helper()
