@@ -49,7 +49,7 @@ type GenesisAccount struct {
 	// +kubebuilder:validation:MaxLength=90
 	// +kubebuilder:validation:Pattern=`^sei1[02-9ac-hj-np-z]{38,80}$`
 	Address string `json:"address"`
-	// balance, for example 1000000usei,5uatom.
+	// balance is what the account starts with, for example 1000000usei,5uatom.
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:Pattern=`^[0-9]+[a-zA-Z][a-zA-Z0-9/:._-]{2,127}(,[0-9]+[a-zA-Z][a-zA-Z0-9/:._-]{2,127})*$`
 	Balance string `json:"balance"`

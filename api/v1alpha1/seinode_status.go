@@ -123,19 +123,19 @@ type ObjectIdentity struct {
 
 // NodeEndpoint lists the addresses of a node inside the cluster.
 type NodeEndpoint struct {
-	// tendermintRpc, for example http://rpc-0.sei.svc:26657.
+	// tendermintRpc is the address of the RPC, for example http://rpc-0.sei.svc:26657.
 	// +optional
 	TendermintRPC string `json:"tendermintRpc,omitempty"`
-	// tendermintRest, for example http://rpc-0.sei.svc:1317.
+	// tendermintRest is the address of the REST API, for example http://rpc-0.sei.svc:1317.
 	// +optional
 	TendermintREST string `json:"tendermintRest,omitempty"`
-	// evmJsonRpc, for example http://rpc-0.sei.svc:8545.
+	// evmJsonRpc is the address of the EVM RPC, for example http://rpc-0.sei.svc:8545.
 	// +optional
 	EVMJSONRPC string `json:"evmJsonRpc,omitempty"`
-	// evmWs, for example ws://rpc-0.sei.svc:8546.
+	// evmWs is the address of the EVM WebSocket, for example ws://rpc-0.sei.svc:8546.
 	// +optional
 	EVMWS string `json:"evmWs,omitempty"`
-	// p2p, for example rpc-0-0.rpc-0.sei.svc.cluster.local:26656.
+	// p2p is the address of the peer-to-peer port, for example rpc-0-0.rpc-0.sei.svc.cluster.local:26656.
 	// +optional
 	P2P string `json:"p2p,omitempty"`
 }

@@ -125,13 +125,13 @@ type NodeResources struct {
 
 // ResourceAmounts are quantities of what a container uses.
 type ResourceAmounts struct {
-	// cpu, for example "2" or 500m.
+	// cpu is a number of cores, for example "2" or 500m.
 	// +optional
 	CPU Amount `json:"cpu,omitempty"`
-	// memory, for example 2Gi.
+	// memory is an amount in bytes, for example 2Gi.
 	// +optional
 	Memory Amount `json:"memory,omitempty"`
-	// ephemeral-storage, for example 10Gi.
+	// ephemeral-storage is an amount of local disk in bytes, for example 10Gi.
 	// +optional
 	EphemeralStorage Amount `json:"ephemeral-storage,omitempty"`
 }

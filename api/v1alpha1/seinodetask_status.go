@@ -56,25 +56,25 @@ type SeiNodeTaskStatus struct {
 
 // TaskOutputs are what a task found out; one field, by kind.
 type TaskOutputs struct {
-	// govSoftwareUpgrade's outputs.
+	// govSoftwareUpgrade holds the outputs of that kind.
 	// +optional
 	GovSoftwareUpgrade *ProposalOutputs `json:"govSoftwareUpgrade,omitempty"`
-	// govParamChange's outputs.
+	// govParamChange holds the outputs of that kind.
 	// +optional
 	GovParamChange *ProposalOutputs `json:"govParamChange,omitempty"`
-	// govVote's outputs.
+	// govVote holds the outputs of that kind.
 	// +optional
 	GovVote *TxOutputs `json:"govVote,omitempty"`
-	// awaitCondition's outputs.
+	// awaitCondition holds the outputs of that kind.
 	// +optional
 	AwaitCondition *AwaitConditionOutputs `json:"awaitCondition,omitempty"`
-	// updateNodeImage's outputs.
+	// updateNodeImage holds the outputs of that kind.
 	// +optional
 	UpdateNodeImage *UpdateNodeImageOutputs `json:"updateNodeImage,omitempty"`
-	// awaitNodesAtHeight's outputs.
+	// awaitNodesAtHeight holds the outputs of that kind.
 	// +optional
 	AwaitNodesAtHeight *AwaitNodesAtHeightOutputs `json:"awaitNodesAtHeight,omitempty"`
-	// stateSync's outputs.
+	// stateSync holds the outputs of that kind.
 	// +optional
 	StateSync *StateSyncOutputs `json:"stateSync,omitempty"`
 }

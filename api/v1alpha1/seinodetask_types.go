@@ -145,7 +145,7 @@ type GovTx struct {
 	// +kubebuilder:validation:MaxLength=200
 	// +optional
 	Memo string `json:"memo,omitempty"`
-	// fees, in usei, for example 20000usei.
+	// fees are what the transaction pays, in usei, for example 20000usei.
 	// +kubebuilder:validation:Pattern=`^[1-9][0-9]*usei$`
 	Fees string `json:"fees"`
 	// gas limit.
@@ -171,7 +171,7 @@ type GovSoftwareUpgrade struct {
 	// upgradeInfo for the new binary.
 	// +optional
 	UpgradeInfo string `json:"upgradeInfo,omitempty"`
-	// initialDeposit, in usei.
+	// initialDeposit is what the proposer pays in, in usei.
 	// +kubebuilder:validation:Pattern=`^[1-9][0-9]*usei$`
 	InitialDeposit string `json:"initialDeposit"`
 }
@@ -201,7 +201,7 @@ type GovParamChange struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
 	Changes []ParamChange `json:"changes"`
-	// initialDeposit, in usei.
+	// initialDeposit is what the proposer pays in, in usei.
 	// +kubebuilder:validation:Pattern=`^[1-9][0-9]*usei$`
 	InitialDeposit string `json:"initialDeposit"`
 }
@@ -235,7 +235,7 @@ type AwaitCondition struct {
 
 // HeightCondition holds from a height on.
 type HeightCondition struct {
-	// targetHeight to wait for.
+	// targetHeight is the height to wait for.
 	// +kubebuilder:validation:Minimum=1
 	TargetHeight int64 `json:"targetHeight"`
 }
@@ -253,7 +253,7 @@ type UpdateNodeImage struct {
 
 // AwaitNodesAtHeight waits for a height.
 type AwaitNodesAtHeight struct {
-	// targetHeight to wait for.
+	// targetHeight is the height to wait for.
 	// +kubebuilder:validation:Minimum=1
 	TargetHeight int64 `json:"targetHeight"`
 }

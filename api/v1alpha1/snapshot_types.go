@@ -19,8 +19,8 @@ type SnapshotSource struct {
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	BackfillBlocks int64 `json:"backfillBlocks,omitempty"`
-	// bootstrapImage, if set, runs to s3.targetHeight in a Job on the node's
-	// volume before the node itself starts.
+	// bootstrapImage runs to s3.targetHeight in a Job on the node's volume before
+	// the node itself starts. Without it there is no such Job.
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
 	BootstrapImage string `json:"bootstrapImage,omitempty"`
@@ -42,9 +42,9 @@ type HostPort string
 
 // S3Snapshot picks a snapshot from the snapshot bucket.
 type S3Snapshot struct {
-	// targetHeight: the highest complete snapshot at or below it is restored, and
-	// without it the newest. With a bootstrapImage it is required, and the Job
-	// runs up to exactly this height.
+	// targetHeight is the highest block that a snapshot may have: the newest complete
+	// snapshot up to it is restored, and without it the newest of all. With a
+	// bootstrapImage it is required, and the Job runs up to exactly this height.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TargetHeight int64 `json:"targetHeight,omitempty"`
