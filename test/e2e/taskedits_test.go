@@ -96,16 +96,10 @@ func (s *scenario) awaitProposal(name string) *v1alpha1.SeiNodeTask {
 // the answer.
 func (s *scenario) callSidecar(node, method, path string, body any) (int, error) {
 	s.t.Helper()
-	return s.callSidecarAs(s.sidecarToken(s.sidecarAudience(node)), node, method, path, body)
+	return s.callSidecarBy("https", s.sidecarToken(s.sidecarAudience(node)), node, method, path, body)
 }
 
-// callSidecarAs makes a request to a node's sidecar over TLS with a token; none when it is empty.
-func (s *scenario) callSidecarAs(token, node, method, path string, body any) (int, error) {
-	s.t.Helper()
-	return s.callSidecarBy("https", token, node, method, path, body)
-}
-
-// callSidecarBy makes a request to a node's sidecar by https or http.
+// callSidecarBy makes a request to a node's sidecar by https or http with a token; none when it is empty.
 func (s *scenario) callSidecarBy(scheme, token, node, method, path string, body any) (int, error) {
 	s.t.Helper()
 	pod := s.pod(node)
@@ -134,6 +128,22 @@ func (s *scenario) callSidecarBy(scheme, token, node, method, path string, body 
 		return 0, err
 	}
 	return response.StatusCode, response.Body.Close()
+}
+
+// answerOf is the status that a node's sidecar answers with. It asks again while there is no answer: on a busy machine a
+// handshake may take longer than the sidecar waits for the request.
+func (s *scenario) answerOf(scheme, token, node, method, path string, body any) int {
+	s.t.Helper()
+	var status int
+	err := waitFor(s.t.Context(), inSyncTimeout, "an answer of "+node+" to "+method+" "+path, func(context.Context) (bool, string, error) {
+		var err error
+		status, err = s.callSidecarBy(scheme, token, node, method, path, body)
+		return err == nil, "", err
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+	return status
 }
 
 // sidecarAudience is the audience of the tokens that a node's sidecar accepts.

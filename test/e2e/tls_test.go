@@ -42,8 +42,8 @@ func (s *scenario) tryPlaintext() {
 		api.PathHealth: http.StatusOK, api.PathLive: http.StatusOK, api.PathMetrics: http.StatusOK,
 		api.PathNode: http.StatusForbidden, "/v0/tasks": http.StatusForbidden, "/v0/version": http.StatusForbidden,
 	} {
-		if got, err := s.callSidecarBy("http", token, node, http.MethodGet, path, nil); err != nil || got != want {
-			s.t.Errorf("GET %s of %s in the clear: %d, %v; want %d", path, node, got, err, want)
+		if got := s.answerOf("http", token, node, http.MethodGet, path, nil); got != want {
+			s.t.Errorf("GET %s of %s in the clear: %d, want %d", path, node, got, want)
 		}
 	}
 }
@@ -68,10 +68,12 @@ func (s *scenario) servedCertificate(node string) (string, error) {
 func (s *scenario) renewCertificate(node string) {
 	s.t.Helper()
 	before := s.pod(node)
-	serial, err := s.servedCertificate(node)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	var serial string
+	await(s.t, inSyncTimeout, "the certificate that "+node+" serves", func(context.Context) (bool, string, error) {
+		var err error
+		serial, err = s.servedCertificate(node)
+		return serial != "", serial, err
+	})
 	secret := &corev1.Secret{}
 	s.mustGet(node+"-sidecar-tls", secret)
 	edited := secret.DeepCopy()
