@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,8 +23,10 @@ const (
 	readEvery = time.Hour
 	// readAgain is how soon it is read again when an issuer is not known, or after a failure.
 	readAgain = 10 * time.Second
-	// readTimeout bounds one reading, during which everybody waits.
-	readTimeout = 5 * time.Second
+	// readTimeout bounds one reading while there is no authority, and rereadTimeout one while there is:
+	// everybody waits meanwhile, and who dials a sidecar has two seconds for all of it.
+	readTimeout   = 5 * time.Second
+	rereadTimeout = time.Second
 )
 
 // Authority issues the certificates of sidecars and says which ones are trusted. It lives in a
@@ -34,6 +37,8 @@ type Authority struct {
 	Secrets   client.Client
 	Namespace string
 	Clock     clock.PassiveClock
+	// Log is told why the Secret could not be read or replaced: who calls sidecars has no place for it.
+	Log logr.Logger
 
 	mu     sync.Mutex
 	held   *bundle
@@ -88,22 +93,28 @@ func (a *Authority) current(ctx context.Context, maxAge time.Duration) (*bundle,
 	return a.held, nil
 }
 
+// read does not end with whoever happened to ask: that would say nothing of the API server, and the
+// next one would wait as long.
 func (a *Authority) read(ctx context.Context, now time.Time) {
-	bounded, cancel := context.WithTimeout(ctx, readTimeout)
+	timeout := readTimeout
+	if a.held != nil {
+		timeout = rereadTimeout
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	held, err := a.load(bounded, now)
-	switch {
-	case err == nil:
-		a.held, a.readAt, a.err = held, now, nil
-	case ctx.Err() == nil: // a caller that gave up says nothing of the API server
+	if held != nil {
+		a.held, a.readAt = held, now
+	}
+	if a.err = err; err != nil {
 		a.failedAt, a.err = now, fmt.Errorf("reading the authority of sidecar certificates: %w", err)
-	case a.held == nil && a.err == nil:
-		a.err = fmt.Errorf("reading the authority of sidecar certificates: %w", err)
+		a.Log.Error(err, "the authority of sidecar certificates could not be read or replaced", "held", a.held != nil)
 	}
 }
 
 // load reads the Secret. It makes one if there is none, and has another authority issue when the one
-// in it is due. Whoever loses a race takes what the other one wrote.
+// in it is due. Whoever loses a race takes what the other one wrote. When the next authority cannot be
+// written, the one that is due comes with the error: it is good for months.
 func (a *Authority) load(ctx context.Context, now time.Time) (*bundle, error) {
 	secret := &corev1.Secret{}
 	err := a.Secrets.Get(ctx, client.ObjectKey{Namespace: a.Namespace, Name: SecretName}, secret)
@@ -120,7 +131,11 @@ func (a *Authority) load(ctx context.Context, now time.Time) (*bundle, error) {
 	if !held.due(now) {
 		return held, nil
 	}
-	return a.rotate(ctx, now, secret, held)
+	next, err := a.rotate(ctx, now, secret, held)
+	if err != nil && now.Before(held.issuing.certificate.NotAfter) {
+		return held, fmt.Errorf("replacing it in Secret %s/%s: %w", a.Namespace, SecretName, err)
+	}
+	return next, err
 }
 
 func (a *Authority) create(ctx context.Context, now time.Time) (*bundle, error) {

@@ -19,11 +19,12 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// apiServer counts what is asked of it, and can be away.
+// apiServer counts what is asked of it, can be away, and can refuse changes.
 type apiServer struct {
 	client.Client
 	reads, writes int
 	away          error
+	refused       error
 }
 
 func newAPIServer(objects ...client.Object) *apiServer {
@@ -31,8 +32,8 @@ func newAPIServer(objects ...client.Object) *apiServer {
 	s.Client = fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, under client.WithWatch, key client.ObjectKey, obj client.Object, o ...client.GetOption) error {
 			s.reads++
-			if s.away != nil {
-				return s.away
+			if err := errors.Join(s.away, ctx.Err()); err != nil {
+				return err
 			}
 			return under.Get(ctx, key, obj, o...)
 		},
@@ -42,6 +43,9 @@ func newAPIServer(objects ...client.Object) *apiServer {
 		},
 		Patch: func(ctx context.Context, under client.WithWatch, obj client.Object, p client.Patch, o ...client.PatchOption) error {
 			s.writes++
+			if s.refused != nil {
+				return s.refused
+			}
 			return under.Patch(ctx, obj, p, o...)
 		},
 	}).Build()
@@ -224,6 +228,46 @@ func TestAuthority_APIServerAway_GoesOnWithWhatItHas(t *testing.T) {
 	fresh, _ := newReplica(s, start)
 	if _, err := fresh.Roots(t.Context()); !errors.Is(err, s.away) {
 		t.Errorf("a replica that never had one says %v", err)
+	}
+}
+
+// A caller that gave up says nothing of the API server: what it asked for is read, for the next one.
+func TestAuthority_CallerThatGaveUp_DoesNotEndTheReading(t *testing.T) {
+	a, _ := newReplica(newAPIServer(), start)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.Roots(gone); err != nil {
+		t.Errorf("the authority was not read: %v", err)
+	}
+}
+
+// The authority that is due issues for months to come, and the next one is asked for again.
+func TestAuthority_CannotBeReplaced_IssuesUntilItsEnd(t *testing.T) {
+	s := newAPIServer()
+	a, at := newReplica(s, start)
+	old := issue(t, a, "n")
+	s.refused = errors.New("refused")
+	at.SetTime(start.Add(authorityLifetime / 3 * 2))
+	fresh, _ := newReplica(s, at.Now())
+	for who, replica := range map[string]*Authority{"the replica that had it": a, "a new replica": fresh} {
+		if issued := issue(t, replica, "n"); issued.Issuer != old.Issuer {
+			t.Errorf("%s: certificate of %s, want one of %s", who, issued.Issuer, old.Issuer)
+		}
+	}
+	writes := s.writes
+	issue(t, a, "n")
+	if s.writes != writes {
+		t.Errorf("%d writes right after the refused one, want none", s.writes-writes)
+	}
+	s.refused = nil
+	at.SetTime(at.Now().Add(readAgain))
+	if issued := issue(t, a, "n"); issued.Issuer == old.Issuer {
+		t.Error("the authority is not replaced when it can be")
+	}
+	s.refused = errors.New("refused")
+	ended, _ := newReplica(s, at.Now().Add(authorityLifetime*2))
+	if _, err := ended.Issue(t.Context(), "n"); !errors.Is(err, s.refused) {
+		t.Errorf("an authority that has expired and cannot be replaced says %v, want %v", err, s.refused)
 	}
 }
 

@@ -2,7 +2,6 @@ package manager
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,7 +32,8 @@ type sidecarAccess struct {
 	file   string
 	// authority is that of the certificates by which sidecars prove whose they are.
 	authority *certificates.Authority
-	roots     func(context.Context) (*x509.CertPool, error)
+	// certified: new pods get a certificate, so that the operator needs an authority to be ready.
+	certified bool
 }
 
 // operatorSubject is the service account of the operator's tokens; empty when it shows none.
@@ -47,12 +47,14 @@ func operatorSubject(cfg Config) (string, error) {
 func newSidecarAccess(mgr ctrl.Manager, cfg Config, subject string) (*sidecarAccess, error) {
 	access := &sidecarAccess{
 		subjects: slices.Clone(cfg.SidecarSubjects), file: cfg.SidecarTokenFile,
-		authority: &certificates.Authority{Secrets: mgr.GetClient(), Namespace: cfg.Namespace, Clock: clock.RealClock{}},
+		authority: &certificates.Authority{
+			Secrets: mgr.GetClient(), Namespace: cfg.Namespace, Clock: clock.RealClock{}, Log: mgr.GetLogger().WithName("certificates"),
+		},
+		certified: cfg.Platform.Sidecar.ServesTLS(),
 	}
-	access.roots = logged(access.authority.Roots, mgr.GetLogger().WithName("certificates"))
 	dial := sidecar.Options{
 		Timeout: sidecarTimeout, RefuseShared: !cfg.AllowSharedAudience, WrapTransport: cfg.WrapSidecarTransport,
-		Roots: access.roots, RefusePlaintext: !cfg.AllowPlaintext,
+		Roots: access.authority.Roots, RefusePlaintext: !cfg.AllowPlaintext,
 	}
 	if subject != "" {
 		core, err := corev1client.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
@@ -72,26 +74,20 @@ func newSidecarAccess(mgr ctrl.Manager, cfg Config, subject string) (*sidecarAcc
 	return access, nil
 }
 
-// logged tells the log why no sidecar can be trusted: who calls them has no place for it.
-func logged(roots func(context.Context) (*x509.CertPool, error), log logr.Logger) func(context.Context) (*x509.CertPool, error) {
-	return func(ctx context.Context) (*x509.CertPool, error) {
-		pool, err := roots(ctx)
-		if err != nil {
-			log.Error(err, "no certificate of a sidecar can be checked")
-		}
-		return pool, err
-	}
-}
-
 // Start implements manager.Runnable: the authority is made before the first node needs it.
 func (a *sidecarAccess) Start(ctx context.Context) error {
-	_, _ = a.roots(ctx) // which has logged why it failed, and is asked again
+	if a.certified {
+		_, _ = a.authority.Roots(ctx) // which has logged why it failed, and is asked again
+	}
 	return nil
 }
 
 // checkAuthority reports whether the operator has a certificate authority, for the reason that check
-// gives.
+// gives. Where no sidecar gets a certificate, none is needed.
 func (a *sidecarAccess) checkAuthority(r *http.Request) error {
+	if !a.certified {
+		return nil
+	}
 	_, err := a.authority.Roots(r.Context())
 	return err
 }

@@ -12,7 +12,11 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/sei-operator/sei-operator/internal/certificates"
 	sidecar "github.com/sei-operator/sei-operator/internal/sidecar/client"
 	"github.com/sei-operator/sei-operator/internal/tokens"
 )
@@ -50,5 +54,26 @@ func TestCheck_OperatorThatGetsNoTokens_IsNotReady(t *testing.T) {
 	}
 	if err := (&sidecarAccess{}).check(nil); err != nil {
 		t.Errorf("an operator that shows no tokens: %v", err)
+	}
+}
+
+// The Secret of the authority is needed where new pods get certificates, and nowhere else.
+func TestCheckAuthority_NoAuthority_MattersWhereSidecarsGetCertificates(t *testing.T) {
+	for certified, want := range map[bool]bool{true: false, false: true} {
+		unreachable := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				return errors.New("forbidden")
+			},
+		}).Build()
+		access := &sidecarAccess{
+			certified: certified,
+			authority: &certificates.Authority{Secrets: unreachable, Namespace: "ops", Clock: clock.RealClock{}},
+		}
+		if err := access.Start(t.Context()); err != nil {
+			t.Errorf("sidecars get certificates %t: the operator does not start: %v", certified, err)
+		}
+		if err := access.checkAuthority(httptest.NewRequestWithContext(t.Context(), "GET", "/readyz", nil)); (err == nil) != want {
+			t.Errorf("sidecars get certificates %t: %v, want no error: %t", certified, err, want)
+		}
 	}
 }
