@@ -6,6 +6,11 @@ SHELL := /usr/bin/env bash
 K8S_VERSION ?= 1.37.1
 export K8S_VERSION
 
+# Tests, images and the embedded Kubernetes are compiled with the same flags, so that Go compiles a package for all of
+# them at once.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
+
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
@@ -108,10 +113,9 @@ test-sidecar: ## Run the sidecar with the real chain binary
 .PHONY: lint
 lint: lint-root lint-cluster lint-chart ## Run the linters over all modules, scripts and workflows
 
-# Built as hack/build-cluster.sh builds it, or all of Kubernetes would be compiled again.
 .PHONY: lint-cluster
 lint-cluster:
-	cd tools/cluster && CGO_ENABLED=0 GOFLAGS=-trimpath ../../$(GOLANGCI_LINT) run -c ../../.golangci.yml --build-tags node ./...
+	cd tools/cluster && ../../$(GOLANGCI_LINT) run -c ../../.golangci.yml --build-tags node ./...
 
 .PHONY: lint-chart
 lint-chart:
@@ -197,7 +201,7 @@ stage-k8s: k8s
 stage-seid: seid
 # go vet is left to the stage lint, which runs the same checks.
 stage-unit:
-	@$(GOTESTSUM) -- -race $(UNIT)
+	@CGO_ENABLED=1 $(GOTESTSUM) -- -race $(UNIT)
 # Licences of what is shipped, and a release of a small project.
 stage-supply:
 	@set -o pipefail && source hack/retry.sh && cd tools/release && with_retries go list -deps -test ./... >/dev/null
@@ -234,9 +238,9 @@ stage-fault:
 		for report in fault walk; do cat .cache/$$report-report.txt || true; done; tail -n 1 .cache/schema-report.txt || true; exit $$result
 stage-sidecar:
 	@$(GOTESTSUM) -- -timeout 30m ./test/sidecar/...
-# Built as hack/build-cluster.sh builds it, and linted instead of vetted, or all of Kubernetes would be compiled again.
+# Linted instead of vetted, or all of Kubernetes would be compiled again.
 stage-cluster:
-	@cd tools/cluster && CGO_ENABLED=0 GOFLAGS=-trimpath ../../$(GOTESTSUM) -- -count=1 -tags node -vet=off -timeout 20m ./...
+	@cd tools/cluster && ../../$(GOTESTSUM) -- -count=1 -tags node -vet=off -timeout 20m ./...
 	@$(MAKE) --no-print-directory lint-cluster
 # Ends with what the envtests and these have used of the operator's rights, or with why that is left out.
 stage-e2e:

@@ -11,6 +11,6 @@ name=$(basename "${spec%@*}")
 dir="$root/.cache/tools/$name-$version"
 if [ ! -x "$dir/$name" ]; then
 	echo "building $name $version" >&2
-	GOBIN="$dir" GOFLAGS=-buildvcs=false with_retries go install "$spec" || { echo "$name $version cannot be built" >&2; exit 1; }
+	GOBIN="$dir" CGO_ENABLED=0 GOFLAGS='-buildvcs=false -trimpath' with_retries go install "$spec" || { echo "$name $version cannot be built" >&2; exit 1; }
 fi
 exec "$dir/$name" "$@"
