@@ -6,6 +6,8 @@
 #                                          kube-scheduler, kubectl  -> .cache/k8s/VERSION/bin
 #   hack/build-cluster.sh --node           the same and kubelet, kube-proxy, coredns, provisioner and the
 #                                          cluster commands         -> .cache/k8s/VERSION/node/bin
+#   hack/build-cluster.sh --controller-manager   kube-controller-manager alone, for another version than the rest
+#                                          -> .cache/k8s/VERSION/controller-manager/bin
 #   hack/build-cluster.sh --print-path     print the folder, build nothing
 #   hack/build-cluster.sh --check          build nothing; succeeds if there is nothing to build (also with --node)
 #   hack/build-cluster.sh --versions       print the Kubernetes versions there are module files for
@@ -47,11 +49,12 @@ print_only=
 check_only=
 for arg in "$@"; do
   case $arg in
-    --node)            profile=node ;;
-    --print-path)      print_only=yes ;;
-    --check)           check_only=yes ;;
-    --versions)        versions; exit ;;
-    --default-version) echo "$default_version"; exit ;;
+    --node)               profile=node ;;
+    --controller-manager) profile=controller-manager ;;
+    --print-path)         print_only=yes ;;
+    --check)              check_only=yes ;;
+    --versions)           versions; exit ;;
+    --default-version)    echo "$default_version"; exit ;;
     *) fail "unknown argument $arg; the head of hack/build-cluster.sh lists them" ;;
   esac
 done
@@ -90,6 +93,7 @@ if [[ $profile == control && -n ${KUBEBUILDER_ASSETS:-} ]]; then
     exit
   fi
   profile=controller-manager
+  assets=$KUBEBUILDER_ASSETS
 fi
 
 names=("${control_plane[@]}")
@@ -185,7 +189,7 @@ if ! up_to_date; then
     flock -n 9 || { say "another build is running; waiting for it"; flock 9; }
   fi
   if ! up_to_date; then
-    if [[ $profile == controller-manager ]]; then
+    if [[ -n ${assets-} ]]; then
       say "KUBEBUILDER_ASSETS has no kube-controller-manager, as the official archives for tests have none: it alone is built; KUBE_CONTROLLER_MANAGER can name one instead"
     fi
     (build)
@@ -193,5 +197,4 @@ if ! up_to_date; then
     say "ready after $SECONDS s, $(du -h "$bin/$program" | cut -f1)"
   fi
 fi
-if [[ $profile == controller-manager ]]; then bin=$KUBEBUILDER_ASSETS; fi
-echo "$bin"
+echo "${assets:-$bin}"

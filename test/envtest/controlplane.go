@@ -7,12 +7,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -195,6 +197,20 @@ func (cp *ControlPlane) Stop() {
 func (cp *ControlPlane) AtLeast(minor int) bool {
 	m, err := strconv.Atoi(strings.TrimRight(cp.Version.Minor, "+"))
 	return err == nil && m >= minor
+}
+
+// ControllersAtLeast is AtLeast for kube-controller-manager, which may be of the minor version before that
+// of the API server.
+func (cp *ControlPlane) ControllersAtLeast(ctx context.Context, minor uint) (bool, error) {
+	out, err := exec.CommandContext(ctx, cp.programs["kube-controller-manager"], "--version").Output()
+	if err != nil {
+		return false, fmt.Errorf("asking kube-controller-manager for its version: %w", err)
+	}
+	is, err := utilversion.ParseGeneric(strings.TrimPrefix(strings.TrimSpace(string(out)), "Kubernetes "))
+	if err != nil {
+		return false, fmt.Errorf("reading the version of kube-controller-manager: %w", err)
+	}
+	return is.AtLeast(utilversion.MajorMinor(1, minor)), nil
 }
 
 // freePorts finds ports nobody listens on.

@@ -57,14 +57,17 @@ func TestStatefulSet_OnDelete_ReplacedPodMovesCurrentRevisionFrom137On(t *testin
 	if fresh.Labels[appsv1.ControllerRevisionHashLabelKey] != changed.Status.UpdateRevision {
 		t.Errorf("the new pod is of revision %s, want %s", fresh.Labels[appsv1.ControllerRevisionHashLabelKey], changed.Status.UpdateRevision)
 	}
-	follows := w.AtLeast(37)
+	follows, err := w.ControllersAtLeast(t.Context(), 37)
+	if err != nil {
+		t.Fatal(err)
+	}
 	after := envtest.WaitFor(t, w.Env, w.ns, "s", func(s *appsv1.StatefulSet) bool {
 		return settled(s) && s.Status.UpdatedReplicas == 1 && (!follows || s.Status.CurrentRevision == s.Status.UpdateRevision)
 	})
 	if got := after.Status.CurrentRevision == after.Status.UpdateRevision; got != follows {
-		t.Errorf("on %s currentRevision follows updateRevision: %v, want %v", w.Version.GitVersion, got, follows)
+		t.Errorf("currentRevision follows updateRevision: %t, want %t", got, follows)
 	}
-	t.Logf("on %s: currentRevision %s, updateRevision %s", w.Version.GitVersion, after.Status.CurrentRevision, after.Status.UpdateRevision)
+	t.Logf("follows: %t; currentRevision %s, updateRevision %s", follows, after.Status.CurrentRevision, after.Status.UpdateRevision)
 }
 
 func job(name string) *batchv1.Job {
