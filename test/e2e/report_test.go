@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
 // theReport is what the suite tells at its end.
@@ -76,11 +79,29 @@ func (r *report) text(setup, total time.Duration) string {
 	return out.String()
 }
 
-// publish prints the report, and leaves it where make finds it: what is printed beside the tests is not shown.
+// fail notes what failed outside of the scenarios. It stands until the stage is run again: another try of a scenario
+// does not take it back.
+func (r *report) fail(what string) { r.note("FAILED", what) }
+
+// publish prints the report, and leaves it where make finds it: what is printed beside the tests is not shown. A run of
+// some scenarios, which may be another try of those that have failed, adds to the report.
 func (r *report) publish(setup, total time.Duration) {
 	text := r.text(setup, total)
 	fmt.Print(text)
-	if err := os.WriteFile(filepath.Join("..", "..", ".cache", "e2e-report.txt"), []byte(text), 0o600); err != nil {
+	how := os.O_TRUNC
+	if envtest.OnlySome() {
+		how = os.O_APPEND
+	}
+	if err := writeTo(filepath.Join("..", "..", ".cache", "e2e-report.txt"), how, text); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e: writing the report:", err)
 	}
+}
+
+func writeTo(name string, how int, text string) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|how, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
 }

@@ -2,7 +2,11 @@ package envtest
 
 import (
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -51,21 +55,46 @@ func noteUse(r Request) {
 func writeUses(folder string) error {
 	uses.Lock()
 	defer uses.Unlock()
-	list := make([]Use, 0, len(uses.seen))
-	for use := range uses.seen {
-		list = append(list, use)
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".test") + ".json"
+	return WriteUses(filepath.Join(folder, name), slices.Collect(maps.Keys(uses.seen)), OnlySome())
+}
+
+// WriteUses leaves uses in a file, or adds them to what the file has: for a run of some tests, which may be
+// another try of those that have failed.
+func WriteUses(file string, list []Use, add bool) error {
+	if add {
+		before, err := ReadUses(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		list = slices.Concat(list, before)
 	}
 	slices.SortFunc(list, func(a, b Use) int { return strings.Compare(a.String(), b.String()) })
-	content, err := json.MarshalIndent(list, "", "  ")
+	content, err := json.MarshalIndent(slices.Compact(list), "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding what was used: %w", err)
 	}
-	if err := os.MkdirAll(folder, 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return fmt.Errorf("making a folder for what was used: %w", err)
 	}
-	file := filepath.Join(folder, strings.TrimSuffix(filepath.Base(os.Args[0]), ".test")+".json")
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		return fmt.Errorf("writing what was used: %w", err)
 	}
 	return nil
 }
+
+// ReadUses reads such a file.
+func ReadUses(file string) ([]Use, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was used: %w", err)
+	}
+	var list []Use
+	if err := json.Unmarshal(content, &list); err != nil {
+		return nil, fmt.Errorf("reading what was used from %s: %w", file, err)
+	}
+	return list, nil
+}
+
+// OnlySome reports whether this is a run of the tests that -run names.
+func OnlySome() bool { return flag.Lookup("test.run").Value.String() != "" }

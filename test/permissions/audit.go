@@ -9,10 +9,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
@@ -68,31 +65,16 @@ func (u Uses) add(event *auditv1.Event) {
 	}
 }
 
-// Write leaves the uses in a file, in the format of test/envtest.
-func (u Uses) Write(file string) error {
-	list := slices.SortedFunc(maps.Keys(u), compare)
-	content, err := json.MarshalIndent(list, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encoding what was used: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		return fmt.Errorf("making a folder for what was used: %w", err)
-	}
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		return fmt.Errorf("writing what was used: %w", err)
-	}
-	return nil
+// Write leaves the uses in a file, or adds them to what it has, in the format of test/envtest.
+func (u Uses) Write(file string, add bool) error {
+	return envtest.WriteUses(file, slices.Collect(maps.Keys(u)), add)
 }
 
 // readUses reads such a file.
 func readUses(file string) (Uses, error) {
-	content, err := os.ReadFile(file)
+	list, err := envtest.ReadUses(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading what was used: %w", err)
-	}
-	var list []envtest.Use
-	if err := json.Unmarshal(content, &list); err != nil {
-		return nil, fmt.Errorf("reading what was used from %s: %w", file, err)
+		return nil, err
 	}
 	used := Uses{}
 	for _, use := range list {
@@ -100,5 +82,3 @@ func readUses(file string) (Uses, error) {
 	}
 	return used, nil
 }
-
-func compare(a, b envtest.Use) int { return strings.Compare(a.String(), b.String()) }

@@ -46,12 +46,23 @@ func TestReadAudit_OnlyWhatTheUserWasAllowedSince_Counts(t *testing.T) {
 
 func TestUses_WrittenAndRead_AreTheSame(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "uses", E2EFile)
-	used := Uses{envtest.Use{Group: "batch", Resource: "jobs", Verb: "get"}: true, envtest.Use{Resource: "pods", Verb: "watch"}: true}
-	if err := used.Write(file); err != nil {
-		t.Fatal(err)
-	}
-	read, err := readUses(file)
-	if diff := cmp.Diff(used, read); diff != "" || err != nil {
-		t.Errorf("%v (-written +read):\n%s", err, diff)
+	jobs, pods := envtest.Use{Group: "batch", Resource: "jobs", Verb: "get"}, envtest.Use{Resource: "pods", Verb: "watch"}
+	for _, step := range []struct {
+		write Uses
+		add   bool
+		want  Uses
+	}{
+		{Uses{jobs: true, pods: true}, true, Uses{jobs: true, pods: true}},
+		{Uses{jobs: true}, false, Uses{jobs: true}},
+		{Uses{jobs: true, pods: true}, true, Uses{jobs: true, pods: true}},
+		{Uses{pods: true}, true, Uses{jobs: true, pods: true}},
+	} {
+		if err := step.write.Write(file, step.add); err != nil {
+			t.Fatal(err)
+		}
+		read, err := readUses(file)
+		if diff := cmp.Diff(step.want, read); diff != "" || err != nil {
+			t.Errorf("%v written, added: %t: %v (-want +got):\n%s", step.write, step.add, err, diff)
+		}
 	}
 }
