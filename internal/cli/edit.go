@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -115,18 +116,23 @@ func (e *edit) create(ctx context.Context, c *Cluster, obj client.Object) error 
 }
 
 func (e *edit) print(c *Cluster, obj client.Object, done string) error {
-	gvk, err := apiutil.GVKForObject(obj, c.Client.Scheme())
-	if err != nil {
-		return err
-	}
-	obj.GetObjectKind().SetGroupVersionKind(gvk)
 	switch e.dryRun {
 	case dryRunClient:
 		done += " (dry run)"
 	case dryRunServer:
 		done += " (server dry run)"
 	}
-	return e.output.Object(e.IO.Out, obj, done)
+	return c.print(e.IO.Out, &e.output, obj, done)
+}
+
+// print prints an object that was read or written, whose kind typed clients leave out.
+func (c *Cluster) print(w io.Writer, output *Output, obj client.Object, done string) error {
+	gvk, err := apiutil.GVKForObject(obj, c.Client.Scheme())
+	if err != nil {
+		return err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	return output.Object(w, obj, done)
 }
 
 // warnf tells people about something, beside the output.

@@ -162,5 +162,5 @@ func (o *opRun) run(ctx context.Context, c *Cluster, task *seiv1.SeiNodeTask) er
 	if !o.follow || o.dryRun != dryRunNone {
 		return nil
 	}
-	return o.wait.follow(ctx, o.Factory, c, task, func() (string, bool, error) { return taskProgress(task) })
+	return o.wait.follow(ctx, o.Factory, c, &o.output, task, func() (string, bool, error) { return taskProgress(task) })
 }

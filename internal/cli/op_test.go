@@ -174,3 +174,20 @@ func TestOpWait_FollowsTheTaskAndGivesUpInTime(t *testing.T) {
 	}
 	golden(t, "op-wait.txt", out)
 }
+
+// What happens on the way goes beside what programs read.
+func TestOpWait_WithOutput_PrintsTheTaskAlone(t *testing.T) {
+	p := newPlugin(t, someTasks()...)
+	wantPrinted(t, p.mustRun(t, "op", "wait", "vote", "-o", "name"), "seinodetask.sei.io/vote\n")
+	if beside := p.err.String(); !strings.Contains(beside, "height 1200") {
+		t.Errorf("printed %q beside it, want how the task ended", beside)
+	}
+	out, err := p.run(t, "op", "wait", "sync", "-o", "yaml")
+	task := &seiv1.SeiNodeTask{}
+	if parsing := yaml.UnmarshalStrict([]byte(out), task); err == nil || parsing != nil || task.Status.Phase != seiv1.NodeTaskFailed || task.Kind != seiv1.KindSeiNodeTask {
+		t.Errorf("of a task that failed: %q, %v, %v, want the task and an error", out, err, parsing)
+	}
+	if _, err := p.run(t, "op", "wait", "vote", "-o", "wide"); err == nil {
+		t.Error("a format that the command does not have was accepted")
+	}
+}

@@ -25,8 +25,16 @@ type reportFlags struct {
 	operatorNamespace string
 }
 
+// reportWritten is what the command prints of the archive.
+type reportWritten struct {
+	File     string   `json:"file"`
+	Files    int      `json:"files"`
+	Problems []string `json:"problems,omitempty"`
+}
+
 func newReport(f *Factory) *cobra.Command {
 	flags := reportFlags{}
+	var output Output
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write an archive of objects, events, logs and versions, without secrets",
@@ -35,21 +43,28 @@ func newReport(f *Factory) *cobra.Command {
 kubectl sei report --since=2h --file=/tmp/report.tar.gz`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch err := output.Validate(); {
+			case err != nil:
+				return err
+			case flags.file == stdin && !output.Human():
+				return fmt.Errorf("--file=- and -o %s exclude each other: both print to standard output", output.Format)
+			}
 			cluster, err := f.Cluster()
 			if err != nil {
 				return err
 			}
-			return runReport(cmd.Context(), f, cluster, &flags, cmd.Root().Version)
+			return runReport(cmd.Context(), f, cluster, &output, &flags, cmd.Root().Version)
 		},
 	}
 	cmd.Flags().StringVar(&flags.file, "file", "", "Where to write; - is standard output. By default sei-report-NAMESPACE-TIME.tar.gz.")
 	cmd.Flags().DurationVar(&flags.since, "since", 24*time.Hour, "Only lines of logs that are not older than this.")
 	cmd.Flags().Int64Var(&flags.tail, "tail", 20000, "Lines of each log, the newest; -1 is all.")
 	cmd.Flags().StringVar(&flags.operatorNamespace, "operator-namespace", "", "Namespace of the operator; by default it is looked for in all.")
+	output.AddFlags(cmd, FormatJSON, FormatYAML)
 	return cmd
 }
 
-func runReport(ctx context.Context, f *Factory, cluster *Cluster, flags *reportFlags, version string) error {
+func runReport(ctx context.Context, f *Factory, cluster *Cluster, output *Output, flags *reportFlags, version string) error {
 	name := fmt.Sprintf("sei-report-%s-%s", cluster.Namespace, f.Clock.Now().UTC().Format("20060102-150405"))
 	collector := &collector{checkup: checkup{Cluster: cluster, factory: f, version: version}, flags: flags, files: map[string]string{}}
 	collector.operator = findOperator(ctx, cluster, flags.operatorNamespace)
@@ -63,6 +78,9 @@ func runReport(ctx context.Context, f *Factory, cluster *Cluster, flags *reportF
 	}
 	if err := createArchive(path, func(w io.Writer) error { return writeArchive(w, name, f.Clock.Now(), collector.files) }); err != nil {
 		return err
+	}
+	if !output.Human() {
+		return output.Document(f.IO.Out, reportWritten{File: path, Files: len(collector.files), Problems: collector.problems})
 	}
 	words := fmt.Sprintf("%s: %d files", path, len(collector.files))
 	if missing := len(collector.problems); missing > 0 {

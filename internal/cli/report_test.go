@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -160,6 +161,16 @@ func TestReport_WhatTheUserMayNotSee_IsNamed(t *testing.T) {
 	files := unpack(t, archive)
 	if problems := files["sei-report-sei-20261115-120000/problems.txt"]; !strings.Contains(problems, "sei Secret: secrets is forbidden") {
 		t.Errorf("problems: %s", problems)
+	}
+
+	path = filepath.Join(t.TempDir(), "another.tar.gz")
+	var written reportWritten
+	printed := p.mustRun(t, "report", "--file", path, "-o", "json")
+	if err := json.Unmarshal([]byte(printed), &written); err != nil || written.File != path || written.Files != len(files) || len(written.Problems) != 2 {
+		t.Errorf("printed %s, %v, want file %s, %d files and 2 problems", printed, err, path, len(files))
+	}
+	if _, err := p.run(t, "report", "--file=-", "-o", "json"); err == nil || !strings.Contains(err.Error(), "exclude each other") {
+		t.Errorf("two things on standard output: got %v, want a refusal", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,18 +14,24 @@ import (
 const rolloutStatusLong = `Follow the rollout of a fleet until it is complete.
 
 It ends with an error when a node has failed with the new template, which halts the rollout, or when
-the rollout makes no progress for longer than progressDeadlineSeconds.`
+the rollout makes no progress for longer than progressDeadlineSeconds.
+
+With --output the fleet is printed as it was seen last, and what happens on the way to standard error.`
 
 const rolloutStatusExample = `  kubectl sei rollout status rpc
   kubectl sei rollout status rpc --watch=false`
 
 func newRolloutStatus(f *Factory) *cobra.Command {
 	var wait waiting
+	var output Output
 	watch := true
 	cmd := &cobra.Command{
 		Use: "status FLEET", Short: "Follow the rollout of a fleet until it is complete", Long: rolloutStatusLong, Example: rolloutStatusExample,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: f.CompleteFleets(),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.Validate(); err != nil {
+				return err
+			}
 			cluster, err := f.Cluster()
 			if err != nil {
 				return err
@@ -33,17 +40,16 @@ func newRolloutStatus(f *Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !watch {
-				words, _, err := rolloutProgress(fleet)
-				if _, printing := fmt.Fprintln(f.IO.Out, words); printing != nil {
-					return printing
-				}
-				return err
+			progress := func() (string, bool, error) {
+				words, done, err := rolloutProgress(fleet)
+				return words, done || !watch, err
 			}
-			return wait.follow(cmd.Context(), f, cluster, fleet, func() (string, bool, error) { return rolloutProgress(fleet) })
+			err = wait.follow(cmd.Context(), f, cluster, &output, fleet, progress)
+			return errors.Join(err, cluster.printEnd(f, &output, fleet))
 		},
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", true, "Follow the rollout until it is complete.")
+	output.AddFlags(cmd, FormatJSON, FormatYAML, FormatName)
 	wait.addFlags(cmd)
 	return cmd
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -63,5 +64,18 @@ func TestRolloutStatus_WithoutWatch_PrintsOnce(t *testing.T) {
 	p := rollout(t)
 	if out := p.mustRun(t, "rollout", "status", "rpc", "--watch=false"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "1 of 3") {
 		t.Errorf("printed %q", out)
+	}
+}
+
+func TestRolloutStatus_WithOutput_PrintsTheFleetAlone(t *testing.T) {
+	p := rollout(t)
+	wantPrinted(t, p.mustRun(t, "rollout", "status", "rpc", "--watch=false", "-o", "name"), "seinodedeployment.sei.io/rpc\n")
+	if beside := p.err.String(); !strings.Contains(beside, "1 of 3") {
+		t.Errorf("printed %q beside it, want how far the rollout is", beside)
+	}
+	fleet := &seiv1.SeiNodeDeployment{}
+	out := p.mustRun(t, "rollout", "status", "rpc", "--watch=false", "-o", "json")
+	if err := json.Unmarshal([]byte(out), fleet); err != nil || fleet.Status.Rollout == nil || fleet.Status.Rollout.Updated != 1 {
+		t.Errorf("printed %q, %v, want the fleet", out, err)
 	}
 }

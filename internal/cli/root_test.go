@@ -31,6 +31,14 @@ func TestRoot_EveryCommand_SaysWhatItDoesAndShowsAnExample(t *testing.T) {
 	})
 }
 
+func TestRoot_EveryCommand_PrintsForPrograms(t *testing.T) {
+	walk(NewRoot(newPlugin(t).Factory, ""), func(c commandPage) {
+		if c.Runnable() && c.HasParent() && c.Flags().Lookup("output") == nil {
+			t.Errorf("%s has no --output", c.path)
+		}
+	})
+}
+
 func TestRoot_WrongNumberOfArguments_ShowsTheUsage(t *testing.T) {
 	for usage, args := range map[string][]string{
 		"kubectl sei why NODE [flags]":                       {"why"},

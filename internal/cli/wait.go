@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -23,14 +24,17 @@ func (w *waiting) addFlags(cmd *cobra.Command) {
 }
 
 // follow looks at an object until progress says that it is done, and prints what progress says whenever
-// that changes: one line each, at a terminal over the line before. An API server that does not answer is
-// waited for.
-func (w *waiting) follow(ctx context.Context, f *Factory, c *Cluster, obj client.Object, progress func() (string, bool, error)) error {
+// that changes: one line each, at a terminal over the line before, and beside an output that programs
+// read. An API server that does not answer is waited for.
+func (w *waiting) follow(ctx context.Context, f *Factory, c *Cluster, output *Output, obj client.Object, progress func() (string, bool, error)) error {
 	var deadline time.Time
 	if w.timeout > 0 {
 		deadline = f.Clock.Now().Add(w.timeout)
 	}
-	line := progressLine{f: f}
+	line := progressLine{out: f.IO.Out, over: f.Terminal()}
+	if !output.Human() {
+		line = progressLine{out: f.IO.ErrOut}
+	}
 	for {
 		words, done, err := progress()
 		line.show(words)
@@ -55,6 +59,14 @@ func (w *waiting) follow(ctx context.Context, f *Factory, c *Cluster, obj client
 	}
 }
 
+// printEnd prints, for programs, what a command has waited for.
+func (c *Cluster) printEnd(f *Factory, output *Output, obj client.Object) error {
+	if output.Human() {
+		return nil
+	}
+	return c.print(f.IO.Out, output, obj, "")
+}
+
 // refresh reads an object again. Errors that pass leave it as it was.
 func refresh(ctx context.Context, c *Cluster, obj client.Object) error {
 	fresh, _ := obj.DeepCopyObject().(client.Object)
@@ -72,9 +84,10 @@ func refresh(ctx context.Context, c *Cluster, obj client.Object) error {
 	return nil
 }
 
-// progressLine is one line that changes.
+// progressLine is one line that changes; over says whether it is written over itself.
 type progressLine struct {
-	f    *Factory
+	out  io.Writer
+	over bool
 	last string
 }
 
@@ -83,16 +96,16 @@ func (l *progressLine) show(words string) {
 		return
 	}
 	l.last = words
-	if l.f.Terminal() {
-		_, _ = fmt.Fprintf(l.f.IO.Out, "\r\x1b[K%s", words)
+	if l.over {
+		_, _ = fmt.Fprintf(l.out, "\r\x1b[K%s", words)
 		return
 	}
-	_, _ = fmt.Fprintln(l.f.IO.Out, words)
+	_, _ = fmt.Fprintln(l.out, words)
 }
 
 func (l *progressLine) end() {
-	if l.last != "" && l.f.Terminal() {
-		_, _ = fmt.Fprintln(l.f.IO.Out)
+	if l.last != "" && l.over {
+		_, _ = fmt.Fprintln(l.out)
 	}
 }
 
