@@ -11,7 +11,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/cli"
 )
 
-// version is linked in by release builds.
+// version is set at link time by release builds.
 var version string
 
 func main() {

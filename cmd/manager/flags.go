@@ -12,8 +12,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/manager"
 )
 
-// namespaceFile is where a pod finds its namespace when the environment does not
-// tell.
+// namespaceFile is where a pod reads its namespace when the environment does
+// not name it.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 // settings are the parsed flags.

@@ -13,7 +13,7 @@ import (
 // levels of the log. Debug includes what libraries say at verbosity 1.
 var levels = map[string]zapcore.Level{"error": zapcore.ErrorLevel, "info": zapcore.InfoLevel, "debug": zapcore.DebugLevel}
 
-// logger makes the log: one JSON object per line, with the keys ts, level,
+// logger returns the log: one JSON object per line, with the keys ts, level,
 // logger, msg, error, and those of the message. Log queries rely on them.
 func (s *settings) logger(out io.Writer) (logr.Logger, error) {
 	level, ok := levels[s.logLevel]
@@ -36,7 +36,8 @@ func (s *settings) logger(out io.Writer) (logr.Logger, error) {
 		zap.WriteTo(out),
 		zap.Level(level),
 		zap.Encoder(encoder),
-		// A stack under every reconcile error drowns the log; panics keep theirs.
+		// A stack trace with every reconcile error would flood the log; panics
+		// keep theirs.
 		zap.StacktraceLevel(zapcore.DPanicLevel),
 	), nil
 }

@@ -1,6 +1,6 @@
-// Command manager is the operator process: it watches SeiNodes and their kin and
-// brings the cluster to what they say. Everything it can be told is a flag; see
-// manager --help. Flags and wiring only: the work is done in internal/manager.
+// Command manager is the operator process: it watches SeiNodes, SeiNodeDeployments and
+// SeiNodeTasks, and brings the cluster to the state they describe. All of its options are flags;
+// see manager --help. Flags and wiring only: the work is done in internal/manager.
 package main
 
 import (
@@ -26,9 +26,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/tracing"
 )
 
-// garbagePercent is how much garbage may pile up beside what is in use. Most of the
-// operator's memory is its cache, which stays: the default of 100 would set the same
-// aside once more.
+// garbagePercent is how much garbage may accumulate relative to the live heap. Most of the
+// operator's memory is its cache, which is long-lived: the default of 100 would reserve the same
+// amount again.
 const garbagePercent = 50
 
 func main() {
@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return nil
 }
 
-// flush sends the last spans. The process is to end, whether or not anybody takes them.
+// flush sends the last spans. The process exits whether or not they are received.
 func flush(stop func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -101,7 +101,7 @@ func flush(stop func(context.Context) error) {
 	}
 }
 
-// restConfig finds the API server.
+// restConfig returns the configuration for connecting to the API server.
 func (s *settings) restConfig() (*rest.Config, error) {
 	find := ctrlconfig.GetConfig
 	if s.kubeconfig != "" {

@@ -109,7 +109,8 @@ func TestRun_BadStart_SaysWhy(t *testing.T) {
 	}
 }
 
-// kubeconfig points at nobody: nothing is dialled before the manager starts.
+// kubeconfig returns a kubeconfig without a server behind it: nothing is dialled before the manager
+// starts.
 func kubeconfig(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")

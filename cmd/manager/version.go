@@ -5,8 +5,8 @@ import "runtime/debug"
 // Set at link time by release builds.
 var version, commit string
 
-// buildInfo says what this binary is. Without a release build it is what the Go
-// tool recorded.
+// buildInfo returns the version and commit of this binary: those of the release
+// build, otherwise what the Go tool recorded.
 func buildInfo() (string, string) {
 	v, c := version, commit
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -1,5 +1,5 @@
-// Command sidecar-storage opens a bucket for one call of the sidecar. It holds the SDKs of the
-// clouds, so that a sidecar which waits does not.
+// Command sidecar-storage opens a bucket for one call of the sidecar. It holds the cloud SDKs, so
+// that an idle sidecar does not have to.
 package main
 
 import (
@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers" // buckets of every kind
+	_ "github.com/sei-operator/sei-operator/internal/objectstore/drivers" // all kinds of buckets
 	"github.com/sei-operator/sei-operator/internal/objectstore/program"
 )
 

@@ -28,7 +28,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
 )
 
-// sidecar runs the real binary to its end.
+// sidecar runs the real binary until it exits.
 func sidecar(t *testing.T, env []string, args ...string) (code int, output string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), crashtest.Binary(t), args...)
@@ -106,7 +106,7 @@ func TestInit_WithoutAChain_SaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// gatePort opens a sidecar and returns its port for a gate to ask.
+// gatePort opens the gate of a sidecar and returns the variable with its port.
 func gatePort(s *crashtest.Sidecar) string {
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL(), "http://"))
 	return "SEI_SIDECAR_PORT=" + port
@@ -123,7 +123,7 @@ func TestGate_OpensWhenTheSidecarIsMarkedReady(t *testing.T) {
 	}
 	s.Run(api.MarkReady, nil)
 	err := cmd.Wait()
-	// The command's own end is the gate's end, and the gate is its parent.
+	// The gate exits with the exit code of the command, and is its parent.
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 130 {
 		t.Errorf("ended with %v", err)
 	}
@@ -149,7 +149,7 @@ func TestGate_SignalWhileClosed_EndsIt(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// The first line says that it waits; from then on it listens to signals.
+		// The first line says that it is waiting; from then on it handles signals.
 		if _, err := stderr.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
@@ -172,8 +172,8 @@ func TestGate_CommandThatDoesNotExist_Is127(t *testing.T) {
 
 const operator = "system:serviceaccount:sei-system:sei-operator"
 
-// startInPod starts the real binary in its default mode, as in a pod of node-0, and gives the key of its
-// cluster.
+// startInPod starts the real binary in its default mode, as in the pod of node-0, and returns it with the signing
+// key of the cluster's tokens.
 func startInPod(t *testing.T, environment ...string) (*crashtest.Sidecar, *rsa.PrivateKey) {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -193,8 +193,8 @@ func startInPod(t *testing.T, environment ...string) (*crashtest.Sidecar, *rsa.P
 	return crashtest.Start(t, t.TempDir(), environment...), key
 }
 
-// Tokens of the cluster's own issuer open it, others do not, and it knows whom it serves. A pod that
-// does not tell the UID of its node is one of an older operator, which has the shared token only.
+// Tokens from the cluster's own issuer are accepted and others are not, and the sidecar knows which node it serves.
+// A pod that does not have the UID of its node was made by an older operator, which has only the shared token.
 func TestServe_KubernetesTokens(t *testing.T) {
 	for name, c := range map[string]struct {
 		environment      []string

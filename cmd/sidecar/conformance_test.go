@@ -21,7 +21,7 @@ func TestConformance_RealBinary(t *testing.T) {
 	s := crashtest.Start(t, t.TempDir())
 	conformance.Run(t, conformance.Target{
 		URL: s.URL(), TaskTypes: contractTypes,
-		// There is no configuration in an empty home, and no node to wait for.
+		// An empty home has no configuration, and there is no node to wait for.
 		Failing: conformance.Task{Type: "config-validate"},
 		Endless: conformance.Task{Type: "await-condition", Params: `{"condition":"height","targetHeight":1000000000}`},
 	})
@@ -38,7 +38,8 @@ func TestConformance_RealBinaryBehindAProxy(t *testing.T) {
 	})
 }
 
-// The token of one node is of no use on another, nor is one that all older sidecars accept.
+// The token of one node is not accepted by another node, and neither is a token that all older
+// sidecars accept.
 func TestConformance_RealBinaryInAPod(t *testing.T) {
 	s, key := startInPod(t, "SEI_NODE_UID=u-0")
 	header := func(subject, audience string, valid time.Duration) http.Header {

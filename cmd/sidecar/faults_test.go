@@ -20,7 +20,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/handlertest"
 )
 
-// smallVolume is a file system that can be filled.
+// smallVolume mounts a small file system, which a test can fill.
 func smallVolume(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,7 +35,7 @@ func smallVolume(t *testing.T) string {
 	return dir
 }
 
-// fill writes until nothing more fits.
+// fill writes to a file until the volume is full.
 func fill(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -62,7 +62,7 @@ func TestServe_FullDisk_RefusesNewTasksAndLosesNone(t *testing.T) {
 
 	filler := filepath.Join(home, "filler")
 	fill(t, filler)
-	// The store has some pages to spare; they are used up by a large task.
+	// The store has some spare pages; a large task uses them up.
 	large := api.TaskRequest{Type: api.ConfigPatch, Params: []byte(`{"files":{"app.toml":{"x":"` + string(bytes.Repeat([]byte("x"), 200<<10)) + `"}}}`)}
 	_, err := s.Client().Submit(t.Context(), large)
 	if answer, ok := errors.AsType[*client.Error](err); !errors.Is(err, client.ErrNotReady) || !ok || answer.Detail.Code != api.CodeStoreFailed {
@@ -88,11 +88,12 @@ func TestServe_FullDisk_RefusesNewTasksAndLosesNone(t *testing.T) {
 	}
 }
 
-// The real seid, killed together with the preparation at random moments: the
-// next call ends with a whole home, and one that is whole is never changed.
+// The real seid is killed together with the init command at random moments: the
+// next run ends with a complete home, and a complete home is never changed.
 func TestInit_RealSeidKilledAtRandom_EndsWithAWholeHome(t *testing.T) {
 	seid := handlertest.SeidPath(t)
-	// prepare is killed, with the seid that it runs, when ctx ends.
+	// prepare runs until ctx ends; then it is killed, together with the seid
+	// that it runs.
 	prepare := func(ctx context.Context, home string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, crashtest.Binary(t), "init", "--home", home, "--chain-id", "test-1", "--seid", seid)
 		cmd.Env = append(os.Environ(), "SEI_KEYRING_BACKEND=test")
@@ -104,9 +105,10 @@ func TestInit_RealSeidKilledAtRandom_EndsWithAWholeHome(t *testing.T) {
 	for range 15 {
 		home := t.TempDir()
 		for range 3 {
-			// The home has to become whole whatever the moment is, so no machine is too slow or too fast.
+			// The home has to become complete whenever the kill happens, so no
+			// machine is too slow or too fast.
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rng.IntN(250))*time.Millisecond)
-			_ = prepare(ctx, home).Run() // it was killed, or has ended by itself
+			_ = prepare(ctx, home).Run() // it was killed, or has exited by itself
 			cancel()
 		}
 		if out, err := prepare(t.Context(), home).CombinedOutput(); err != nil {
@@ -122,7 +124,7 @@ func TestInit_RealSeidKilledAtRandom_EndsWithAWholeHome(t *testing.T) {
 	}
 }
 
-// checkHome returns the node's id if the home has everything.
+// checkHome checks that the home is complete and returns the node's id.
 func checkHome(t *testing.T, home string) string {
 	t.Helper()
 	for _, name := range []string{

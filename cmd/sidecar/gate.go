@@ -21,9 +21,9 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/trial"
 )
 
-// Exit codes of the gate, as shells use them. An interrupt ends with the code of
-// a termination too: 130 is what seid itself ends with at its halt height, and
-// must not be mistaken for that.
+// Exit codes of the gate, as shells use them. An interrupt exits with the code
+// of a termination too: 130 is the code with which seid itself exits at its
+// halt height, and the two must not be confused.
 const (
 	exitTerminated = 143
 	exitNoCommand  = 127
@@ -32,7 +32,8 @@ const (
 // flagOKExit makes a Job succeed when seid ends at its halt height.
 const flagOKExit = "ok-exit"
 
-// gateMemory is a soft limit. The gate is there for as long as seid and shares its memory.
+// gateMemory is a soft limit. The gate runs as long as seid does and shares its
+// memory.
 const gateMemory = 16 << 20
 
 func gateCommand() *cobra.Command {
@@ -97,15 +98,17 @@ func newGate(ctx context.Context, port int, home string, argv []string) gate.Gat
 				if home == "" {
 					return nil
 				}
-				// A binary that does not tell its version may start on files that nobody named.
+				// A binary that does not report its version may start with
+				// files that are not tied to any version.
 				v, unknown := version(ctx)
 				if err := configstate.MayStart(home, v); err != nil {
 					return errors.Join(err, unknown)
 				}
 				if v == "" {
-					return nil // nothing can be said of a version that is not known
+					return nil // an unknown version cannot be checked
 				}
-				// What could not be tried while seid ran is tried now, before it starts on it.
+				// What could not be tried while seid was running is tried now,
+				// before seid starts with it.
 				return trial.Before(ctx, home, argv, v)
 			},
 			Environment: func(ctx context.Context) []string { return announce(ctx, home, log) },
@@ -114,14 +117,15 @@ func newGate(ctx context.Context, port int, home string, argv []string) gate.Gat
 	}
 }
 
-// announce lets seid start although its external address cannot be looked up.
+// announce returns the environment that lets seid start when its external
+// address cannot be looked up.
 func announce(ctx context.Context, dir string, log *slog.Logger) []string {
 	if dir == "" {
 		return nil
 	}
 	files, err := config.Read(homedir.Dir(dir).Config())
 	if err != nil {
-		return nil // seid says it better
+		return nil // seid reports it better
 	}
 	env, why := gate.Announce(ctx, net.DefaultResolver, config.ExternalAddress(files))
 	if why != nil {
@@ -130,7 +134,7 @@ func announce(ctx context.Context, dir string, log *slog.Logger) []string {
 	return env
 }
 
-// homeIn is the --home of a command.
+// homeIn returns the value of --home in a command.
 func homeIn(argv []string) string {
 	for i, arg := range argv {
 		if value, ok := strings.CutPrefix(arg, "--home="); ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers"
 )
 
-// nodeConfig is what the tasks and probes have to know of the node.
+// nodeConfig returns what tasks and probes need to know about the node.
 func nodeConfig(s settings, registry prometheus.Registerer) handlers.Config {
 	pod, err := os.Hostname()
 	if err != nil {

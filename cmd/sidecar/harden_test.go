@@ -14,10 +14,11 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/crashtest"
 )
 
-// nobody is a user without rights.
+// nobody is a user without privileges.
 const nobody = 65532
 
-// ownerOf is whom a process's memory and environment belong to: its user, or root when it is closed.
+// ownerOf returns the user that owns a process's memory and environment: its own user, or root when the process is
+// hardened.
 func ownerOf(t *testing.T, pid string) uint32 {
 	t.Helper()
 	info, err := os.Stat(filepath.Join("/proc", pid, "environ"))
@@ -31,8 +32,7 @@ func ownerOf(t *testing.T, pid string) uint32 {
 	return stat.Uid
 }
 
-// The gate runs seid under its own user, and what seid's user can read of the gate it can read of the
-// sidecar too.
+// The gate runs seid under its own user: what seid's user can read of the gate, it can also read of the sidecar.
 func TestHarden_ProcessIsClosedToItsUser_AndLeavesNoCoreFile(t *testing.T) {
 	dir, err := os.MkdirTemp("", "harden")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestHarden_ProcessIsClosedToItsUser_AndLeavesNoCoreFile(t *testing.T) {
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
-		t.Fatal(err) // it says that it waits
+		t.Fatal(err) // it says that it is waiting
 	}
 	pid := strconv.Itoa(cmd.Process.Pid)
 	if owner := ownerOf(t, pid); owner != 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/durable"
 )
 
-// What the programs are called in the directory they are installed to. The second is looked
-// for beside the first.
+// The names of the programs in the directory they are installed to. The second one is expected next
+// to the first.
 const (
 	installedName = "sidecar"
 	storageName   = "sidecar-storage"
@@ -41,7 +41,7 @@ func install(dir string) error {
 	return copyProgram(self, filepath.Join(dir, installedName))
 }
 
-// storageBeside is the program that opens buckets for a sidecar.
+// storageBeside returns the path of the program that opens buckets for a sidecar.
 func storageBeside(sidecar string) string { return filepath.Join(filepath.Dir(sidecar), storageName) }
 
 func copyProgram(from, to string) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/supervision"
 )
 
-// newLook puts the sidecar's look at its node together. A record that cannot be read leaves
-// its part of the document empty, and the log says why.
+// newLook puts together what the sidecar needs to look at its node. A record that cannot be read
+// leaves its part of the document empty, and the log says why.
 func newLook(s settings, tasks *engine.Engine, view handlers.View, log *slog.Logger) *look.Look {
 	record := func() supervision.Record {
 		r, err := supervision.Read(s.Home)

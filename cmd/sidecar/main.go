@@ -17,12 +17,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set when a release is built.
+// version is set at link time by release builds.
 var version = ""
 
 func main() {
 	debug.SetGCPercent(gcPercent)
-	runtime.MemProfileRate = 0 // nobody can ask for the profile
+	runtime.MemProfileRate = 0 // there is no way to request the profile
 	if err := harden(); err != nil {
 		fmt.Fprintln(os.Stderr, "sidecar:", err)
 		os.Exit(1)
@@ -53,7 +53,8 @@ func run(args []string) int {
 	return 1
 }
 
-// exitError ends the process with a code that means something to its parent.
+// exitError ends the process with an exit code that has a meaning to its
+// parent.
 type exitError struct {
 	code int
 	err  error

@@ -27,11 +27,12 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
 )
 
-// storeName is not sidecar.db: homes that ran the public sidecar have an SQLite
-// file of that name, which stays as it is.
+// storeName is not sidecar.db: homes that were used by the public sidecar have
+// an SQLite file of that name, which is left alone.
 const storeName = "sidecar.bolt"
 
-// A pod has 30 s between the signal and its end. Requests and tasks share 25 s.
+// A pod has 30 s between the signal and its end. Requests and tasks together
+// get 25 s.
 const (
 	requestGrace = 10 * time.Second
 	taskGrace    = 15 * time.Second
@@ -52,7 +53,7 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// Children of this process have no business with the passphrase.
+			// Children of this process do not need the passphrase.
 			if err := os.Unsetenv(envKeyringPassword); err != nil {
 				return fmt.Errorf("forgetting %s: %w", envKeyringPassword, err)
 			}
@@ -75,7 +76,7 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 			return fmt.Errorf("creating the home directory: %w", err)
 		}
 	}
-	// The address is taken first: a process that cannot serve must not run tasks.
+	// Listening comes first: a process that cannot serve must not run tasks.
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
@@ -113,7 +114,7 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	publisher.Look, publisher.Clock, publisher.Log = node.Node, clock.RealClock{}, log
 	go publisher.Run(ctx)
 
-	// Tasks are told first, so that long polls end and requests can drain.
+	// Tasks are stopped first, so that long polls end and requests can drain.
 	stop := context.AfterFunc(ctx, tasks.Stop)
 	defer stop()
 	serveErr := server.Serve(ctx, listener, handler, certificate, log, requestGrace)
@@ -122,7 +123,8 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	return errors.Join(serveErr, tasks.Close(bounded))
 }
 
-// certificateOf is the certificate of the settings; nil when they name none.
+// certificateOf returns the certificate named in the settings, or nil if there
+// is none.
 func certificateOf(s settings, log *slog.Logger) server.GetCertificate {
 	if s.TLSDir == "" {
 		return nil
@@ -130,7 +132,7 @@ func certificateOf(s settings, log *slog.Logger) server.GetCertificate {
 	return (&server.KeyPair{Read: server.FilesIn(s.TLSDir), Log: log, Clock: clock.RealClock{}}).Get
 }
 
-// conditions are those under which the gate opens.
+// conditions returns the conditions under which the gate opens.
 func conditions(s settings, log *slog.Logger) *opening.Conditions {
 	version := seidVersion(s.Seid)
 	return &opening.Conditions{
@@ -157,7 +159,8 @@ func authenticator(ctx context.Context, s settings) auth.Authenticator {
 		return auth.Open{}
 	}
 	keys := &auth.Cluster{Server: s.APIServer, TokenFile: s.APIToken, CAFile: s.APICA, Clock: clock.RealClock{}}
-	// Asked for ahead of the first caller, who then need not wait.
+	// Fetched before the first caller needs them, so that it does not have to
+	// wait.
 	go func() { _, _, _ = keys.Lookup(ctx, "") }()
 	return &auth.Kubernetes{Keys: keys, Audience: s.Audience, Subjects: s.Subjects, Clock: clock.RealClock{}}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/server/auth"
 )
 
-// The environment of the sidecar.
+// The environment variables of the sidecar.
 const (
 	envHome            = "SEI_HOME"
 	envPort            = "SEI_SIDECAR_PORT"
@@ -56,14 +56,14 @@ const (
 	defaultUploadTimeout  = 2 * time.Hour
 )
 
-// The ways of knowing a caller.
+// The ways to authenticate a caller.
 const (
 	modeKubernetes      = "kubernetes"
 	modeTrustedHeader   = "trusted-header"
 	modeUnauthenticated = "unauthenticated"
 )
 
-// settings are what the environment says, checked and with defaults.
+// settings are read from the environment, validated, with defaults filled in.
 type settings struct {
 	Home           string
 	ChainID        string
@@ -76,30 +76,32 @@ type settings struct {
 
 	AuthMode string
 	Subjects []string
-	// Audience is that of the tokens that open this sidecar.
+	// Audience is the audience of the tokens that this sidecar accepts.
 	Audience  string
 	APIServer string
 	APIToken  string
 	APICA     string
 	Node      string
 	PodUID    string
-	// TLSDir has the sidecar's certificate and its key; empty when it has none.
+	// TLSDir holds the sidecar's certificate and its key; empty if it has none.
 	TLSDir string
-	// TemplateHash names the pod's template; empty when it is not known.
+	// TemplateHash is the hash of the pod's template; empty if it is unknown.
 	TemplateHash string
 
-	// PrivateDir is one that seid's container does not have; empty in pods of older operators.
+	// PrivateDir is a directory that seid's container does not mount; empty in
+	// pods of older operators.
 	PrivateDir string
 
 	KeyringBackend string
 	KeyringDir     string
-	// KeyringPassphraseFile holds the passphrase; pods of older operators have it in the environment.
+	// KeyringPassphraseFile holds the passphrase; pods of older operators have
+	// it in the environment.
 	KeyringPassphraseFile string
 	KeyringPassphrase     string
 }
 
-// environment reads variables and collects what is wrong with them, so that a
-// user sees all mistakes at once.
+// environment reads variables and collects their errors, so that a user sees
+// all mistakes at once.
 type environment struct {
 	lookup func(string) (string, bool)
 	wrong  []error
@@ -141,7 +143,7 @@ func (e *environment) choice(name, value string, allowed ...string) string {
 	return value
 }
 
-// bucket reads a bucket either as an address, or as the name and region of an
+// bucket reads a bucket, given either as a URL or as the name and region of an
 // S3 bucket.
 func (e *environment) bucket(prefix string) string {
 	name, address := e.get(prefix), e.get(prefix+"_URL")
@@ -225,7 +227,8 @@ func (s *settings) readKubernetes(env *environment) {
 	}
 	namespace, name := env.required(envNodeNamespace, why), env.required(envNodeName, why)
 	env.required(envPodUID, why)
-	// A pod of an older operator does not tell the UID, and that operator knows no other audience.
+	// A pod of an older operator does not have the UID, and that operator knows
+	// no other audience.
 	s.Audience = api.TokenAudience
 	if uid := env.get(envNodeUID); uid != "" {
 		s.Audience = api.NodeAudience(namespace, name, uid)
@@ -265,7 +268,7 @@ func addPortFlag(cmd *cobra.Command, port *int) {
 	cmd.Flags().IntVar(port, "port", api.DefaultPort, "the sidecar's port ($"+envPort+")")
 }
 
-// portFromEnv lets the environment decide unless the flag was given.
+// portFromEnv reads the port from the environment unless the flag was given.
 func portFromEnv(cmd *cobra.Command, port *int, lookup func(string) (string, bool)) error {
 	raw, _ := lookup(envPort)
 	if raw = strings.TrimSpace(raw); raw != "" && !cmd.Flags().Changed("port") {

@@ -67,7 +67,7 @@ func TestReadSettings_InAPod_AsksForTokens(t *testing.T) {
 	}
 }
 
-// Where there is a file, nobody asks for the passphrase itself.
+// With a passphrase file, the passphrase itself is not required.
 func TestReadSettings_PassphraseInAFile(t *testing.T) {
 	got, err := readSettings(lookupIn(inPod(map[string]string{
 		"SEI_KEYRING_BACKEND": "file", "SEI_KEYRING_PASSPHRASE_FILE": "/run/p", "SEI_KEYRING_PASSPHRASE": "of an older operator",

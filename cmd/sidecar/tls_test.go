@@ -18,8 +18,8 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/client"
 )
 
-// A process with a certificate serves it, takes up the next one while it runs, and refuses the right
-// token in the clear.
+// A sidecar with a certificate serves TLS with it, picks up a new certificate while it runs, and
+// rejects even the right token over plain HTTP.
 func TestServe_TLS(t *testing.T) {
 	dir, name := t.TempDir(), api.ServerName("chain", "node-0", "u-0")
 	issue := func() *certificates.Authority {

@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// gcPercent keeps the garbage of a look at the node to a few hundred kilobytes. Half of what
-	// an idle process holds would be garbage otherwise; what it does is bound by network and disk.
+	// gcPercent limits the garbage of a look at the node to a few hundred kilobytes. Otherwise half
+	// of the memory of an idle process would be garbage. The CPU cost does not matter: the process
+	// is bound by network and disk.
 	gcPercent = 10
-	// trimEvery is how often a process gives back what it has not used again: as often as the
+	// trimEvery is how often a process releases memory that it no longer uses: as often as the
 	// sidecar looks at its node by itself.
 	trimEvery = 15 * time.Second
 )
 
-// trimUntil trims every now and then. Starting, most tasks and a look at the node touch code
-// and memory that a process which waits does not come back to.
+// trimUntil trims periodically until ctx ends. Start-up, most tasks and a look at the node touch
+// code and memory that an idle process does not need again.
 func trimUntil(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
@@ -37,8 +38,8 @@ func trimUntil(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// trim gives back memory that is not in use, and takes the binary's own code out of this
-// process's memory until it is needed again. That comes back from the page cache by itself.
+// trim releases unused memory, and unmaps the pages of the binary's own code until they are needed
+// again. Those are read back from the page cache on demand.
 func trim(log *slog.Logger) {
 	debug.FreeOSMemory()
 	maps, err := os.Open("/proc/self/maps")
@@ -53,15 +54,15 @@ func trim(log *slog.Logger) {
 		return
 	}
 	for _, area := range readOnlyAreas(maps, self) {
-		// Advice only: a kernel that declines changes nothing.
+		// This is only advice: if the kernel ignores it, nothing changes.
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, area.start, area.end-area.start, syscall.MADV_DONTNEED)
 	}
 }
 
 type area struct{ start, end uintptr }
 
-// readOnlyAreas are the parts of memory that mirror the file and can only be
-// read, so that dropping them loses nothing.
+// readOnlyAreas returns the parts of memory that are mapped read-only from the file, so that
+// dropping them loses nothing.
 func readOnlyAreas(maps io.Reader, file string) []area {
 	var areas []area
 	lines := bufio.NewScanner(maps)

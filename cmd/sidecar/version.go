@@ -8,12 +8,13 @@ import (
 	"github.com/sei-operator/sei-operator/internal/sidecar/handlers/seidcmd"
 )
 
-// versionTimeout is how long a binary may take to say what it is called. It takes a fraction of a second on a machine
-// that has nothing else to do.
+// versionTimeout is how long a binary may take to report its version. On an idle machine it takes a fraction of a
+// second.
 const versionTimeout = 30 * time.Second
 
-// seidVersion tells what a binary calls itself. It is asked until it has answered: the binary of a container does not
-// change, but a machine may be too busy to run it in time, and no gate opens without the answer.
+// seidVersion returns a function that returns the version that a binary reports. It runs the binary until that
+// succeeds once: the binary of a container does not change, but a machine may be too busy to run it in time, and
+// the gate does not open without the version.
 func seidVersion(path string) func(context.Context) (string, error) {
 	var mu sync.Mutex
 	var known string

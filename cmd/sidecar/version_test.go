@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A binary that could not be asked once is asked again, and not any more when it has answered.
+// After a failure the binary is run again; once it has reported its version it is not.
 func TestSeidVersion_AfterAFailure_AsksAgainUntilThereIsAnAnswer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "seid")
 	version := seidVersion(path)
