@@ -1,4 +1,4 @@
-// Package hack tests functions of the scripts in its folder.
+// Package hack tests the functions of the scripts in its folder.
 package hack
 
 import (
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sourced runs a line of bash after hack/progress.sh.
+// sourced runs a line of bash after sourcing hack/progress.sh, and returns its output.
 func sourced(t *testing.T, line string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "bash", "-euc", "source ./progress.sh; "+line).CombinedOutput()

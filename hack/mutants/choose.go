@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// variable names the mutant that is to be made, in the environment of a test.
+// variable is the environment variable of a test that names the mutant to enable.
 const variable = "SEI_MUTANT"
 
-// chooser is the file that every package with mutants gets.
+// chooser returns the file that is added to every package with mutants.
 func chooser(name string) []byte {
 	return fmt.Appendf(nil, "package %s\n\nimport \"os\"\n\nvar mutantUnderTest = os.Getenv(%q)\n", name, variable)
 }
@@ -28,12 +28,12 @@ type source struct {
 	text []byte
 	set  *token.FileSet
 	file *ast.File
-	// byFunc are the mutants by the function that they are in.
+	// byFunc are the mutants by the function that contains them.
 	byFunc map[*ast.FuncDecl][]*mutant
 }
 
-// read finds the functions that the mutants of a file are in. Those outside of functions are
-// returned: they cannot be chosen while a test runs.
+// read finds the functions that contain the mutants of a file. It also returns the mutants outside
+// of functions: those cannot be selected at run time.
 func read(root, path string, mutants []*mutant) (*source, []*mutant, error) {
 	text, err := os.ReadFile(filepath.Join(root, path)) //nolint:gosec // a file of this repository
 	if err != nil {
@@ -57,7 +57,7 @@ func read(root, path string, mutants []*mutant) (*source, []*mutant, error) {
 
 func (s *source) offset(p token.Pos) int { return s.set.Position(p).Offset }
 
-// function is the one whose body holds a part of the file; nil when none does.
+// function returns the function whose body contains a range of the file, or nil if there is none.
 func (s *source) function(from, to int) *ast.FuncDecl {
 	for _, d := range s.file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && s.offset(f.Body.Lbrace) < from && to <= s.offset(f.Body.Rbrace) {
@@ -67,7 +67,7 @@ func (s *source) function(from, to int) *ast.FuncDecl {
 	return nil
 }
 
-// choosing is the file with every mutant in it, to be chosen by its id.
+// choosing returns the file with every mutant in it, selected by id.
 func (s *source) choosing() ([]byte, error) {
 	functions := make([]*ast.FuncDecl, 0, len(s.byFunc))
 	for f := range s.byFunc {
@@ -77,7 +77,7 @@ func (s *source) choosing() ([]byte, error) {
 	text := slices.Clone(s.text)
 	var added bytes.Buffer
 	for _, f := range functions {
-		// From the end of the file to its beginning, so that offsets stay what they are.
+		// From the end of the file to its beginning, so that the remaining offsets stay valid.
 		from, to := s.offset(f.Type.Pos()), s.offset(f.Body.Rbrace)+1
 		whole := string(s.text[from:to])
 		nameAt := s.offset(f.Name.Pos()) - from
@@ -102,7 +102,7 @@ func variant(f *ast.FuncDecl, m *mutant) string {
 	return f.Name.Name + "__" + strings.ReplaceAll(m.ID, "-", "_")
 }
 
-// dispatcher has the name of a function and calls one of its variants.
+// dispatcher returns a function with the name of the original that calls one of its variants.
 func (s *source) dispatcher(f *ast.FuncDecl) string {
 	slice := func(from, to token.Pos) string { return string(s.text[s.offset(from):s.offset(to)]) }
 	receiver, call := "", ""

@@ -62,7 +62,7 @@ func run(ctx context.Context) error {
 	return sum(os.Stdout, verdicts)
 }
 
-// publish writes the page with what is known of all mutants.
+// publish writes the documentation page with the known results of all mutants.
 func publish(root string, verdicts []verdict) error {
 	known, err := merge(filepath.Join(root, ".cache", "mutants.json"), verdicts)
 	if err != nil {
@@ -102,7 +102,7 @@ func chosen(root, only string) ([]*mutant, error) {
 	return slices.DeleteFunc(all, func(m *mutant) bool { return !wanted.MatchString(m.ID) }), nil
 }
 
-// prepare builds every test binary once, with all mutants in it, and makes sure that all tests pass
+// prepare builds every test binary once, with all mutants in it, and checks that all tests pass
 // without any. It returns the mutants that need a build of their own.
 func (r *runner) prepare(ctx context.Context, mutants []*mutant) (apart []*mutant, err error) {
 	list, apart, err := all(r.root, r.scratch, mutants)
@@ -133,7 +133,7 @@ func (r *runner) prepare(ctx context.Context, mutants []*mutant) (apart []*mutan
 	return apart, nil
 }
 
-// judgeAll judges mutants side by side and says how far it is.
+// judgeAll tests mutants in parallel and reports progress.
 func (r *runner) judgeAll(ctx context.Context, mutants, apart []*mutant, parallel int) []verdict {
 	verdicts := make([]verdict, len(mutants))
 	slots := make(chan struct{}, max(1, parallel))
@@ -161,7 +161,7 @@ func (r *runner) judgeAll(ctx context.Context, mutants, apart []*mutant, paralle
 	return verdicts
 }
 
-// apart builds test binaries with one mutant alone.
+// apart returns a function that builds test binaries with a single mutant.
 func (r *runner) apart(ctx context.Context, m *mutant) func(string) (string, error) {
 	return func(pkg string) (string, error) {
 		dir := filepath.Join(r.scratch, m.ID)

@@ -16,32 +16,33 @@ import (
 // mutant is one deliberate defect.
 type mutant struct {
 	ID string `json:"id"`
-	// What says what is wrong with it, in one line.
+	// What describes the defect in one line.
 	What string `json:"what"`
-	// Touches is what it endangers.
+	// Touches is what the defect endangers.
 	Touches string `json:"touches"`
-	// File is the changed file, from the root of the repository.
+	// File is the changed file, relative to the root of the repository.
 	File string `json:"file"`
-	// Old occurs in the file exactly once, and New takes its place.
+	// Old occurs in the file exactly once and is replaced by New.
 	Old string `json:"old"`
 	New string `json:"new"`
-	// Tests are asked after those of the file's own package: a package, and maybe -run with a name.
+	// Tests run after those of the file's own package: each is a package, optionally with -run and
+	// a name.
 	Tests []string `json:"tests,omitempty"`
-	// Hangs: the defect shows in a test that does not end.
+	// Hangs means that the defect makes a test hang.
 	Hangs bool `json:"hangs,omitempty"`
 }
 
-// vital are what no defect may touch unnoticed.
+// vital lists what no defect may touch unnoticed.
 var vital = []string{"budget", "delete", "gate", "key"}
 
-// touchable is all that a mutant may say it touches.
+// touchable lists all values that Touches may have.
 var touchable = append([]string{"cache", "config", "genesis", "ownership", "plan", "status", "task", "upgrade", "volume"}, vital...)
 
 func byID(a, b *mutant) int { return strings.Compare(a.ID, b.ID) }
 
 func (m *mutant) vital() bool { return slices.Contains(vital, m.Touches) }
 
-// stages are the tests to ask, the narrowest first.
+// stages returns the tests to run, the narrowest first.
 func (m *mutant) stages() []string {
 	own := "./" + path.Dir(m.File)
 	if slices.ContainsFunc(m.Tests, func(test string) bool { return test == own || strings.HasPrefix(test, own+" ") }) {
@@ -76,7 +77,7 @@ var (
 	stagePattern = regexp.MustCompile(`^\./[a-z0-9/]+( -run [^ ]+)?$`)
 )
 
-// check says what is wrong with a table, and where the source has moved on from it.
+// check returns an error for mistakes in a table, and for entries that no longer match the source.
 func check(root string, all []*mutant) error {
 	var problems []error
 	seen := map[string]bool{}
@@ -107,7 +108,7 @@ func check(root string, all []*mutant) error {
 	return errors.Join(problems...)
 }
 
-// apply is the file with the defect in it.
+// apply returns the text of the file with the defect in it.
 func (m *mutant) apply(root string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(root, m.File)) //nolint:gosec // a file of this repository
 	if err != nil {

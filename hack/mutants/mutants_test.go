@@ -11,8 +11,8 @@ import (
 
 const root = "../.."
 
-// Every mutant fits the source as it is. One that does not was left behind by a change: find its place
-// in the new code, or remove it from the table.
+// Every mutant applies to the current source. One that does not was left behind by a change: find its place in the
+// new code, or remove it from the table.
 func TestTable_FitsTheSource(t *testing.T) {
 	mutants, err := load(root)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestCheck_SaysWhatIsWrongWithATable(t *testing.T) {
 	}
 }
 
-// A function with defects chooses between its variants, whatever its signature is.
+// A function with defects selects between its variants, whatever its signature is.
 func TestChoosing_FunctionsOfEveryShape(t *testing.T) {
 	dir := t.TempDir()
 	text := `package p
@@ -110,8 +110,7 @@ func TestName_FindsTheTestThatFailed(t *testing.T) {
 	}
 }
 
-// One that touches something vital fails the run however many others were noticed; so does a mistake
-// of the table.
+// An unnoticed vital mutant fails the run however many others were noticed; so does a mistake in the table.
 func TestSum_VitalMutantsMustBeNoticed(t *testing.T) {
 	hundred := func(change func(*verdict)) error {
 		verdicts := make([]verdict, 100)

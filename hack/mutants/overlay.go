@@ -17,7 +17,7 @@ type overlay struct {
 
 func newOverlay(dir string) *overlay { return &overlay{dir: dir, replace: map[string]string{}} }
 
-// put has a file read as a text, whether it is there or not.
+// put makes the compiler read text in place of a file, whether the file exists or not.
 func (o *overlay) put(file string, text []byte) error {
 	changed := filepath.Join(o.dir, fmt.Sprintf("%d.go", len(o.replace)))
 	if err := os.WriteFile(changed, text, 0o600); err != nil {
@@ -27,7 +27,7 @@ func (o *overlay) put(file string, text []byte) error {
 	return nil
 }
 
-// write writes the overlay and returns where it is.
+// write writes the overlay and returns its path.
 func (o *overlay) write() (string, error) {
 	text, err := json.Marshal(map[string]any{"Replace": o.replace})
 	if err != nil {
@@ -40,8 +40,8 @@ func (o *overlay) write() (string, error) {
 	return list, nil
 }
 
-// all is an overlay with every mutant that can be chosen while a test runs. Of the others each needs a
-// build of its own.
+// all makes an overlay with every mutant that can be selected at run time. The others each need a build of their
+// own and are returned.
 func all(root, dir string, mutants []*mutant) (list string, apart []*mutant, err error) {
 	byFile := map[string][]*mutant{}
 	for _, m := range mutants {
@@ -76,7 +76,7 @@ func all(root, dir string, mutants []*mutant) (list string, apart []*mutant, err
 	return list, apart, err
 }
 
-// one is an overlay with one mutant in its place.
+// one makes an overlay with a single mutant.
 func one(root, dir string, m *mutant) (string, error) {
 	text, err := m.apply(root)
 	if err != nil {

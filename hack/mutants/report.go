@@ -10,12 +10,12 @@ import (
 	"text/tabwriter"
 )
 
-// enough is how many of a hundred mutants have to be noticed.
+// enough is how many percent of the mutants have to be noticed.
 const enough = 97
 
 func (v *verdict) caught() bool { return v.Err == nil && v.By != "" }
 
-// words say the result of a mutant in one line.
+// words describes the result of a mutant in one line.
 func (v *verdict) words() string {
 	switch {
 	case v.Err != nil:
@@ -27,7 +27,7 @@ func (v *verdict) words() string {
 	}
 }
 
-// table shows the results of all mutants.
+// table returns the results of all mutants as a table.
 func table(verdicts []verdict) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -47,7 +47,7 @@ func table(verdicts []verdict) string {
 	return b.String()
 }
 
-// sum is an error when too many were not noticed, or one that touches something vital, or when the
+// sum returns an error if too many mutants were not noticed, if a vital one was not, or if the
 // table has mistakes.
 func sum(out io.Writer, verdicts []verdict) error {
 	var problems []error
@@ -70,10 +70,10 @@ func sum(out io.Writer, verdicts []verdict) error {
 	return errors.Join(problems...)
 }
 
-// results are which test noticed each mutant the last time it was made; empty for none.
+// results are the tests that noticed each mutant in its last run; empty for none.
 type results map[string]string
 
-// merge adds the results of some mutants to those that are known, and keeps them for the next time.
+// merge adds the results of some mutants to the known results, and saves them for the next run.
 func merge(file string, verdicts []verdict) (results, error) {
 	known := results{}
 	text, err := os.ReadFile(file) //nolint:gosec // a file of the cache of this repository
@@ -97,7 +97,8 @@ func merge(file string, verdicts []verdict) (results, error) {
 	return known, nil
 }
 
-// page is the table for the documentation. It has no times, so that it changes only with the code.
+// page returns the table for the documentation. It has no times, so that it changes only with the
+// code.
 func page(mutants []*mutant, known results) string {
 	var rows strings.Builder
 	caught := 0

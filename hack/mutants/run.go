@@ -16,11 +16,11 @@ import (
 // verdict is the result of a mutant.
 type verdict struct {
 	*mutant
-	// By is the test that noticed it; empty when none did.
+	// By is the test that noticed it; empty if none did.
 	By   string
 	Took time.Duration
-	// Err is a mistake of the table: the mutant does not compile, or shows in a test that does not end
-	// although nobody said so.
+	// Err is a mistake in the table: the mutant does not compile, or makes a test hang without being marked as
+	// such.
 	Err error
 }
 
@@ -30,14 +30,13 @@ type runner struct {
 	// scratch is for changed files and test binaries.
 	scratch string
 	timeout time.Duration
-	// narrow leaves out what needs a control plane.
+	// narrow leaves out the tests that need a control plane.
 	narrow bool
 	// binaries are the test binaries with all mutants, by package.
 	binaries map[string]string
 }
 
-// judge makes one defect and asks its tests, one stage after the other. built gives the test binary
-// of a package.
+// judge runs the tests of one mutant, one stage after the other. built returns the test binary of a package.
 func (r *runner) judge(ctx context.Context, m *mutant, built func(pkg string) (string, error)) (v verdict) {
 	began := time.Now()
 	v.mutant = m
@@ -58,7 +57,7 @@ func (r *runner) judge(ctx context.Context, m *mutant, built func(pkg string) (s
 	return v
 }
 
-// asked are the tests that a mutant is shown to.
+// asked returns the tests to run for a mutant.
 func (r *runner) asked(m *mutant) []string {
 	if !r.narrow {
 		return m.stages()
@@ -72,7 +71,7 @@ func (r *runner) asked(m *mutant) []string {
 	return some
 }
 
-// split parts a stage into a package and the names of tests.
+// split separates a stage into a package and a pattern of test names.
 func split(stage string) (pkg, run string) {
 	pkg, run, _ = strings.Cut(stage, " -run ")
 	return pkg, run
@@ -90,8 +89,7 @@ func (r *runner) build(ctx context.Context, pkg, overlay, into string) (string, 
 	return binary, nil
 }
 
-// confirmed is a test that fails, and fails again when it is run by itself: one that fails now and then
-// has noticed nothing.
+// confirmed returns a test that fails, and fails again when it is run by itself: a flaky test proves nothing.
 func (r *runner) confirmed(ctx context.Context, binary, pkg, run, id string) (string, error) {
 	failed, err := r.test(ctx, binary, pkg, run, id)
 	if err != nil || failed == "" || failed == hung {
@@ -105,10 +103,10 @@ func (r *runner) confirmed(ctx context.Context, binary, pkg, run, id string) (st
 	return failed, nil
 }
 
-// hung is the name of a test that did not end.
+// hung stands for the name of a test that hangs.
 const hung = "(does not end)"
 
-// test runs the tests of a package with one mutant, or with none, and names one that failed; empty when
+// test runs the tests of a package with one mutant, or with none, and returns the name of one that failed; empty if
 // all passed.
 func (r *runner) test(ctx context.Context, binary, pkg, run, id string) (failed string, err error) {
 	if _, err := os.Stat(binary); errors.Is(err, os.ErrNotExist) {
@@ -135,7 +133,7 @@ var (
 	startedTest = regexp.MustCompile(`(?m)^=== (?:RUN|CONT|NAME)\s+(\S+)`)
 )
 
-// name finds the test that failed in what it says.
+// name finds the failed test in the test output.
 func name(said string, failure error) (string, error) {
 	if strings.Contains(said, "panic: test timed out") {
 		return hung, nil
@@ -151,7 +149,7 @@ func name(said string, failure error) (string, error) {
 	return "", fmt.Errorf("no test failed, but the tests did: %w: %s", failure, tail(said))
 }
 
-// tail is the end of a text.
+// tail returns the end of a text.
 func tail(text string) string {
 	const enough = 600
 	text = strings.TrimSpace(text)
