@@ -15,40 +15,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// SecretName is the Secret of the authority, in the operator's namespace.
+// SecretName is the name of the authority's Secret, in the operator's namespace.
 const SecretName = "sei-operator-sidecar-ca"
 
 const (
-	// readEvery is how often the Secret is read again, for what another replica did to it.
+	// readEvery is how often the Secret is read again, to notice changes by another replica.
 	readEvery = time.Hour
-	// readAgain is how soon it is read again when an issuer is not known, or after a failure.
+	// readAgain is how soon it is read again when an issuer is unknown, or after a failure.
 	readAgain = 10 * time.Second
-	// readTimeout bounds one reading while there is no authority, and rereadTimeout one while there is:
-	// everybody waits meanwhile, and who dials a sidecar has two seconds for all of it.
+	// readTimeout bounds a read while there is no authority, and rereadTimeout a read while there is one: all
+	// callers wait for it, and a caller that dials a sidecar has two seconds for everything.
 	readTimeout   = 5 * time.Second
 	rereadTimeout = time.Second
 )
 
-// Authority issues the certificates of sidecars and says which ones are trusted. It lives in a
-// Secret, which the replica that comes first makes, and is replaced in time, with both trusted as
-// long as there may be certificates of the older one.
+// Authority issues the certificates of sidecars and says which ones are trusted. It is stored in a Secret, which
+// the first replica creates. It is replaced in time, and both authorities are trusted as long as there may be
+// certificates issued by the older one.
 type Authority struct {
 	// Secrets reads Secrets from the API server, not from a cache.
 	Secrets   client.Client
 	Namespace string
 	Clock     clock.PassiveClock
-	// Log is told why the Secret could not be read or replaced: who calls sidecars has no place for it.
+	// Log gets the reason why the Secret could not be read or replaced: callers of sidecars have no place for it.
 	Log logr.Logger
 
 	mu     sync.Mutex
 	held   *bundle
 	readAt time.Time
-	// failedAt is when the Secret was last asked for without success, and err how that went.
+	// failedAt is when reading the Secret last failed, and err is the error.
 	failedAt time.Time
 	err      error
 }
 
-// Roots are the trusted authorities.
+// Roots returns the trusted authorities.
 func (a *Authority) Roots(ctx context.Context) (*x509.CertPool, error) {
 	held, err := a.current(ctx, readEvery)
 	if err != nil {
@@ -57,8 +57,8 @@ func (a *Authority) Roots(ctx context.Context) (*x509.CertPool, error) {
 	return held.roots, nil
 }
 
-// Trusts reports whether certificates of an issuer are trusted. One that is not known may be that of
-// another replica, so the Secret is read again first.
+// Trusts reports whether certificates of an issuer are trusted. An unknown issuer may belong to another replica, so
+// the Secret is read again first.
 func (a *Authority) Trusts(ctx context.Context, issuer string) (bool, error) {
 	held, err := a.current(ctx, readEvery)
 	if err != nil || held.trusts(issuer) {
@@ -68,7 +68,7 @@ func (a *Authority) Trusts(ctx context.Context, issuer string) (bool, error) {
 	return err == nil && held.trusts(issuer), err
 }
 
-// Issue makes a certificate for a server name.
+// Issue issues a certificate for a server name.
 func (a *Authority) Issue(ctx context.Context, name string) (*Issued, error) {
 	held, err := a.current(ctx, readEvery)
 	if err != nil {
@@ -77,8 +77,8 @@ func (a *Authority) Issue(ctx context.Context, name string) (*Issued, error) {
 	return held.issuing.issue(name, a.Clock.Now())
 }
 
-// current is the authority as it was read at most maxAge ago. While the API server is away the one
-// before does.
+// current returns the authority as it was read at most maxAge ago. While the API server is unavailable, it returns
+// the last known one.
 func (a *Authority) current(ctx context.Context, maxAge time.Duration) (*bundle, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -93,8 +93,8 @@ func (a *Authority) current(ctx context.Context, maxAge time.Duration) (*bundle,
 	return a.held, nil
 }
 
-// read does not end with whoever happened to ask: that would say nothing of the API server, and the
-// next one would wait as long.
+// read is not cancelled with the caller's context: a caller that gives up says nothing about the API server, and
+// the next one would have to wait just as long.
 func (a *Authority) read(ctx context.Context, now time.Time) {
 	timeout := readTimeout
 	if a.held != nil {
@@ -112,9 +112,9 @@ func (a *Authority) read(ctx context.Context, now time.Time) {
 	}
 }
 
-// load reads the Secret. It makes one if there is none, and has another authority issue when the one
-// in it is due. Whoever loses a race takes what the other one wrote. When the next authority cannot be
-// written, the one that is due comes with the error: it is good for months.
+// load reads the Secret. It creates the Secret if there is none, and replaces the authority when it is due. A
+// replica that loses a race uses what the other one wrote. If the next authority cannot be written, load returns
+// the one that is due together with the error: it stays valid for months.
 func (a *Authority) load(ctx context.Context, now time.Time) (*bundle, error) {
 	secret := &corev1.Secret{}
 	err := a.Secrets.Get(ctx, client.ObjectKey{Namespace: a.Namespace, Name: SecretName}, secret)

@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// bundle is the authority that issues now, and all that are trusted: itself and, for as long as they
-// are valid, those before it.
+// bundle is the authority that issues now, and all that are trusted: itself and its predecessors,
+// for as long as they are valid.
 type bundle struct {
 	issuing *authority
 	trusted []*x509.Certificate
@@ -43,7 +43,7 @@ func bundleOf(issuing *authority, others []*x509.Certificate) *bundle {
 	return b
 }
 
-// due reports whether another authority should issue from now on.
+// due reports whether it is time for a new authority to issue certificates.
 func (b *bundle) due(now time.Time) bool {
 	return !now.Before(RenewAt(b.issuing.certificate.NotBefore, b.issuing.certificate.NotAfter))
 }
@@ -52,7 +52,7 @@ func (b *bundle) trusts(issuer string) bool {
 	return slices.ContainsFunc(b.trusted, func(c *x509.Certificate) bool { return idOf(c) == issuer })
 }
 
-// data is the content of the bundle's Secret.
+// data returns the content of the bundle's Secret.
 func (b *bundle) data() (map[string][]byte, error) {
 	key, err := encodeKey(b.issuing.key)
 	if err != nil {

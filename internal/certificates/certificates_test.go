@@ -19,7 +19,7 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// apiServer counts what is asked of it, can be away, and can refuse changes.
+// apiServer counts requests, can be unavailable, and can refuse changes.
 type apiServer struct {
 	client.Client
 	reads, writes int
@@ -66,7 +66,7 @@ func issue(t *testing.T, a *Authority, name string) *Issued {
 	return issued
 }
 
-// accepted is how a client of an authority judges a certificate.
+// accepted verifies a certificate as a client that trusts an authority does.
 func accepted(t *testing.T, a *Authority, issued *Issued, name string, now time.Time) error {
 	t.Helper()
 	roots, err := a.Roots(t.Context())
@@ -129,7 +129,7 @@ func TestAuthority_SeveralReplicas_ShareTheOneThatCameFirst(t *testing.T) {
 	}
 }
 
-// The one that comes second finds the Secret only when it wants to make it.
+// The second replica notices the Secret only when it tries to create it.
 func TestAuthority_LostRace_TakesTheOthers(t *testing.T) {
 	s := newAPIServer()
 	first, _ := newReplica(s, start)
@@ -185,7 +185,7 @@ func TestAuthority_NearItsEnd_AnotherIssuesAndBothAreTrusted(t *testing.T) {
 	if newest.NotAfter.After(start.Add(authorityLifetime)) {
 		t.Error("a certificate outlives its authority")
 	}
-	// Another replica that has not read since learns of it when it sees the issuer.
+	// Another replica, which has not read the Secret since, finds out when it sees the issuer.
 	otherAt.SetTime(start.Add(30 * time.Minute))
 	if ok, err := other.Trusts(t.Context(), next.Issuer); !ok || err != nil {
 		t.Errorf("another replica trusts it: %t, %v", ok, err)
@@ -231,7 +231,8 @@ func TestAuthority_APIServerAway_GoesOnWithWhatItHas(t *testing.T) {
 	}
 }
 
-// A caller that gave up says nothing of the API server: what it asked for is read, for the next one.
+// A caller that gave up says nothing about the API server: the read it started is completed, for
+// the next caller.
 func TestAuthority_CallerThatGaveUp_DoesNotEndTheReading(t *testing.T) {
 	a, _ := newReplica(newAPIServer(), start)
 	gone, cancel := context.WithCancel(t.Context())
@@ -241,7 +242,7 @@ func TestAuthority_CallerThatGaveUp_DoesNotEndTheReading(t *testing.T) {
 	}
 }
 
-// The authority that is due issues for months to come, and the next one is asked for again.
+// An authority that is due still issues for months, and its replacement is retried.
 func TestAuthority_CannotBeReplaced_IssuesUntilItsEnd(t *testing.T) {
 	s := newAPIServer()
 	a, at := newReplica(s, start)

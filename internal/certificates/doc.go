@@ -1,4 +1,4 @@
-// Package certificates makes the certificates by which sidecars prove to the operator whose they
-// are: the certificate authority of the operator, and what it issues. It knows no nodes: a name is
-// given to it.
+// Package certificates makes the certificates by which sidecars prove to the operator which node
+// they belong to: the operator's certificate authority, and the certificates it issues. It knows
+// nothing about nodes: names are passed in.
 package certificates

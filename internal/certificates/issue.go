@@ -17,10 +17,10 @@ import (
 const (
 	// Lifetime is how long a sidecar's certificate is valid.
 	Lifetime = 90 * 24 * time.Hour
-	// authorityLifetime leaves the last third, in which another authority issues, far more than the
-	// Lifetime of what this one issued last.
+	// authorityLifetime is long enough that its last third, in which another authority issues, far
+	// exceeds the Lifetime of the last certificate that this one issued.
 	authorityLifetime = 2 * 365 * 24 * time.Hour
-	// backdated is by how much the clock of another replica may be behind.
+	// backdated is how far the clock of another replica may be behind.
 	backdated = time.Hour
 )
 
@@ -38,12 +38,12 @@ type Issued struct {
 	Issuer string
 }
 
-// RenewAt is when a certificate is due to be replaced: after two thirds of its time.
+// RenewAt returns when a certificate is due for renewal: after two thirds of its validity period.
 func RenewAt(notBefore, notAfter time.Time) time.Time {
 	return notBefore.Add(notAfter.Sub(notBefore) / 3 * 2)
 }
 
-// IssuedAt is when a certificate was made that is valid from notBefore on.
+// IssuedAt returns when a certificate was issued that is valid from notBefore.
 func IssuedAt(notBefore time.Time) time.Time { return notBefore.Add(backdated) }
 
 // authority is a certificate authority.
@@ -52,7 +52,7 @@ type authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// idOf names an authority's certificate.
+// idOf returns an id for an authority's certificate.
 func idOf(certificate *x509.Certificate) string {
 	sum := sha256.Sum256(certificate.Raw)
 	return hex.EncodeToString(sum[:8])
@@ -79,7 +79,7 @@ func newAuthority(now time.Time) (*authority, error) {
 	return &authority{certificate: certificate, key: key}, nil
 }
 
-// issue makes a certificate that proves a server's name and nothing else.
+// issue issues a certificate that proves a server's name and nothing else.
 func (a *authority) issue(name string, now time.Time) (*Issued, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -106,7 +106,7 @@ func (a *authority) issue(name string, now time.Time) (*Issued, error) {
 	}, nil
 }
 
-// sign makes a certificate of a template, with a random serial number.
+// sign creates a certificate from a template, with a random serial number.
 func sign(template *x509.Certificate, by *authority, key *ecdsa.PrivateKey) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
