@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -30,12 +29,22 @@ func (s staticToken) Token(context.Context, string) (string, error) { return str
 
 func (staticToken) Refused(string, string) {}
 
+// patient gives calls over real sockets a time that also a busy machine keeps, unless a test is about that time.
+func patient(opts Options) Options {
+	for _, timeout := range []*time.Duration{&opts.Timeout, &opts.HealthTimeout} {
+		if *timeout == 0 {
+			*timeout = time.Minute
+		}
+	}
+	return opts
+}
+
 // dial gives a client of a server that answers with handler.
 func dial(t *testing.T, handler http.HandlerFunc, opts Options) Sidecar {
 	t.Helper()
 	srv := httptest.NewServer(handler)
 	t.Cleanup(srv.Close)
-	pool := NewPool(opts)
+	pool := NewPool(patient(opts))
 	t.Cleanup(pool.CloseIdle)
 	return pool.Sidecar(Target{Address: srv.Listener.Addr().String(), Node: "chain/node-0", PodUID: "7d2c"})
 }
@@ -127,17 +136,11 @@ func TestErrors_PlainTextAnswer_IsShown(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := l.Addr().String()
-	_ = l.Close()
 	release := make(chan struct{})
 	hung := dial(t, func(http.ResponseWriter, *http.Request) { <-release }, Options{Timeout: 50 * time.Millisecond, HealthTimeout: 50 * time.Millisecond})
 	t.Cleanup(func() { close(release) })
 	for name, s := range map[string]Sidecar{
-		"nobody listens": NewPool(Options{}).Sidecar(Target{Address: closed}),
+		"nobody listens": NewPool(Options{}).Sidecar(Target{Address: "127.0.0.1:1"}),
 		"no answer":      hung,
 		"no JSON":        dial(t, answer(http.StatusOK, "<html>"), Options{}),
 		"no id":          dial(t, answer(http.StatusCreated, `{"id":""}`), Options{}),
