@@ -102,6 +102,8 @@ func (r *report) sidecarReady() {
 		return
 	case ran && opened.IsDone():
 		r.gateOpen()
+	case r.Facts.KeepsAdoptedPod(&r.Target):
+		r.set.False(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonNotApplicable, "another operator created the pod, and its sidecar is not called")
 	case !r.SidecarRuns || r.Pod == nil || !r.Pod.SidecarRuns:
 		r.set.Unknown(v1alpha1.ConditionSidecarReady, v1alpha1.ReasonSidecarUnreachable, "the sidecar is not running")
 	case document == nil && r.Unanswered && applies(r.status.Conditions, v1alpha1.ConditionSidecarReady):

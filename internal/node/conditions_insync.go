@@ -60,6 +60,8 @@ var syncReasons = map[api.SyncState]string{
 func (r *report) explain(v verdict) verdict {
 	d := r.Facts.Document
 	switch {
+	case d == nil && r.Pod.Build.Foreign:
+		return v // its readiness probe asks seid itself
 	case d == nil && r.Pod.SeidStarted:
 		return verdict{metav1.ConditionUnknown, v1alpha1.ReasonSyncUnknown, "the sidecar does not answer: it is unknown whether seid is in sync"}
 	case d == nil || d.APILevel < api.LevelNode:

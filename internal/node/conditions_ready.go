@@ -72,6 +72,9 @@ func (r *report) notInForce() (reason, message string) {
 	if r.Ended != nil && r.Ended.Phase == v1alpha1.PlanFailed {
 		return v1alpha1.ReasonOutOfDate, "the node is in sync, but the spec is not fully applied: " + failureMessage(r.status.LastPlan)
 	}
+	if r.Facts.KeepsAdoptedPod(&r.Target) {
+		return v1alpha1.ReasonOutOfDate, "the node is in sync, but " + adoptedPod
+	}
 	if r.Pod.Build.SpecHash != r.Target.SpecHash && r.Err == nil {
 		return v1alpha1.ReasonOutOfDate, "the node is in sync, but its pod does not run the latest spec yet"
 	}

@@ -110,7 +110,7 @@ func outdated(in *Input, todo []Missing) string {
 		}
 	}
 	for _, name := range remaining(in.Plan) {
-		if !asked(&in.Facts, &in.Target, name) {
+		if !asked(&in.Facts, &in.Target, name) || name == StepReplacePod && in.Facts.KeepsAdoptedPod(&in.Target) {
 			return "step " + name + " is no longer needed"
 		}
 	}
@@ -141,6 +141,9 @@ func remaining(p *v1alpha1.TaskPlan) []string {
 // configuration changed. It waits for the next update.
 func pendingRestart(in *Input) string {
 	pod, t := in.Facts.Pod, &in.Target
+	if in.Facts.KeepsAdoptedPod(t) {
+		return adoptedPod
+	}
 	if pod == nil || t.TemplateProblem != "" || pod.SpecHash != t.SpecHash || pod.TemplateHash == t.PodTemplateHash {
 		return ""
 	}

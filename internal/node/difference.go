@@ -40,7 +40,7 @@ func closeOver(found map[int]string, f *Facts, t *Target) {
 				continue
 			}
 			for j := range steps {
-				if _, in := found[j]; in || !steps[j].asked(t) || !follows(&steps[i], &steps[j], found, f) {
+				if _, in := found[j]; in || !steps[j].asked(t) || !follows(&steps[i], &steps[j], found, f, t) {
 					continue
 				}
 				found[j] = ""
@@ -57,7 +57,7 @@ func closeOver(found map[int]string, f *Facts, t *Target) {
 }
 
 // follows reports whether a step that is done makes another one necessary.
-func follows(done, other *step, found map[int]string, f *Facts) bool {
+func follows(done, other *step, found map[int]string, f *Facts, t *Target) bool {
 	if slices.Contains(done.takes, other.name) {
 		switch other.name {
 		case StepConfigApply:
@@ -74,7 +74,9 @@ func follows(done, other *step, found map[int]string, f *Facts) bool {
 	switch other.name {
 	case StepReplacePod:
 		// Without a pod, and without anything that may be making one, there is none to replace.
-		return f.Pod != nil || f.StatefulSet != nil
+		return (f.Pod != nil || f.StatefulSet != nil) && !f.KeepsAdoptedPod(t)
+	case StepObserveImage:
+		return !f.KeepsAdoptedPod(t)
 	case StepRestartSeid:
 		return f.seidRuns() && !has(found, StepReplacePod)
 	default:

@@ -18,7 +18,14 @@ type Facts struct {
 	Service     bool
 	// Pod is what the node's pod was made from; nil when there is none, or it is going.
 	Pod *Build
-	Job JobState
+	// SeidStarted: seid in that pod has passed its startup probe.
+	SeidStarted bool
+	// PodCurrent: the pod was made from the template that the StatefulSet has now.
+	PodCurrent bool
+	// AdoptedSpecHash is the SpecHash with which the StatefulSet of another operator was adopted while
+	// its pod was left running; empty when it was not.
+	AdoptedSpecHash string
+	Job             JobState
 	// Document is what the sidecar of the pod, or of the bootstrap Job's pod, told; nil when
 	// nobody answered.
 	Document *api.Node
@@ -38,6 +45,10 @@ type Build struct {
 	// SpecHash identifies the part of the template that comes from the node's spec.
 	SpecHash string
 	Restart  string
+	// Foreign: another operator of kinds with the same names made it. It has no sidecar of ours.
+	Foreign bool
+	// Secrets: a StatefulSet's pod mounts Secrets, one of which may be a key that signs.
+	Secrets bool
 }
 
 // JobState is the state of the node's bootstrap Job.

@@ -26,6 +26,7 @@ const (
 	ReasonHomeEmpty          = "HomeEmpty"
 	ReasonResultExport       = "ResultExportChanged"
 	ReasonPublishingChanged  = "PublishingChanged"
+	ReasonStatefulSetAdopted = "StatefulSetAdopted"
 )
 
 // Reasons lists every reason of a plan.
@@ -34,6 +35,7 @@ func Reasons() []string {
 		ReasonNewNode, ReasonRetryAfterFailure, ReasonImageChanged, ReasonChainUpgrade, ReasonSidecarChanged, ReasonPodTemplateChanged, ReasonRestartRequested,
 		ReasonPodOutdated, ReasonConfigChanged, ReasonPeersChanged, ReasonConfigUnvalidated, ReasonRestartDue, ReasonSidecarNotReady,
 		ReasonBootstrapObsolete, ReasonHomeEmpty, ReasonResultExport, ReasonPublishingChanged,
+		ReasonStatefulSetAdopted,
 	}
 }
 
@@ -91,6 +93,9 @@ func stepReason(in *Input, m Missing) string {
 	case StepGenerateIdentity, StepSnapshotRestore, StepConfigureGenesis:
 		return ReasonHomeEmpty
 	case StepApplyStatefulSet:
+		if in.Facts.KeepsAdoptedPod(&in.Target) {
+			return ReasonStatefulSetAdopted
+		}
 		return templateReason(in.Facts.StatefulSet, &in.Target)
 	case StepReplacePod:
 		if in.Facts.Pod.SpecHash == in.Target.SpecHash {
@@ -127,7 +132,7 @@ func templateReason(b *Build, t *Target) string {
 		return ReasonImageChanged
 	case b.Restart != t.Restart && t.Restart != "":
 		return ReasonRestartRequested
-	case b.SidecarImage != t.SidecarImage:
+	case b.SidecarImage != t.SidecarImage && !b.Foreign:
 		return ReasonSidecarChanged
 	default:
 		return ReasonPodTemplateChanged
@@ -144,6 +149,11 @@ func templateChange(b *Build, t *Target) string {
 		return fmt.Sprintf("sidecar image changes from %s to %s", b.SidecarImage, t.SidecarImage)
 	case ReasonRestartRequested:
 		return fmt.Sprintf("restart %q was requested by the annotation %s", t.Restart, v1alpha1.AnnotationRestart)
+	case ReasonPodTemplateChanged:
+		if b.Foreign {
+			return "another operator created the pod: it is replaced by one of this operator"
+		}
+		return "the pod template changed"
 	default:
 		return "the pod template changed"
 	}

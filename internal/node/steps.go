@@ -138,6 +138,8 @@ func statefulSetMissing(f *Facts, t *Target) string {
 		return "" // the repair of what was deleted makes it again, from the template it had
 	case f.StatefulSet == nil:
 		return "there is no StatefulSet yet"
+	case f.StatefulSet.SpecHash != t.SpecHash && f.KeepsAdoptedPod(t):
+		return "another operator created the StatefulSet: it is adopted, and its pod keeps running"
 	case f.StatefulSet.SpecHash != t.SpecHash:
 		return templateChange(f.StatefulSet, t)
 	default:
@@ -156,7 +158,7 @@ func serviceMissing(f *Facts, _ *Target) string {
 // an operator of another version would render is nobody's wish.
 func podOutdated(f *Facts, t *Target) string {
 	switch {
-	case f.Pod == nil:
+	case f.Pod == nil || f.KeepsAdoptedPod(t):
 		return ""
 	case f.Pod.SpecHash != t.SpecHash:
 		return templateChange(f.Pod, t)

@@ -98,7 +98,7 @@ func (r *Resolver) source(ctx context.Context, node *seiv1.SeiNode, source seiv1
 	case source.Static != nil:
 		return staticPeers(source.Static)
 	case source.Label != nil:
-		return r.labelPeers(ctx, node, source.Label)
+		return r.labelPeers(ctx, node, source.Label, previous)
 	case source.EC2Tags != nil:
 		return r.instancePeers(ctx, source.EC2Tags, previous)
 	}

@@ -185,6 +185,9 @@ func TestResolve_LabelPeerWithoutIDYet_IsWaitedFor(t *testing.T) {
 	if !peers.Waiting(problems[0]) || peers.Waiting("spec.peers[0]: label.selector: x") {
 		t.Error("Waiting does not tell a young peer from a problem")
 	}
+	old := []string{id("b") + "@b-0.b.sei.svc.cluster.local:26656", id("d") + "@gone-0.gone.sei.svc.cluster.local:26656"}
+	gotPeers, problems = resolver.Resolve(t.Context(), node, old)
+	check(t, gotPeers, problems, []string{old[0], id("c") + "@c-0.c.sei.svc.cluster.local:26656"}, []string{"waiting for the node id of SeiNode sei/b"})
 }
 
 func TestResolve_LabelSelectorNonsense_IsReported(t *testing.T) {

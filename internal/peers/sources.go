@@ -28,7 +28,7 @@ func staticPeers(source *seiv1.StaticPeers) answer {
 	return got
 }
 
-func (r *Resolver) labelPeers(ctx context.Context, node *seiv1.SeiNode, source *seiv1.LabelPeers) answer {
+func (r *Resolver) labelPeers(ctx context.Context, node *seiv1.SeiNode, source *seiv1.LabelPeers, previous []string) answer {
 	var got answer
 	if _, err := labels.ValidatedSelectorFromSet(source.Selector); err != nil {
 		got.problemf("label.selector: %v", err)
@@ -50,7 +50,7 @@ func (r *Resolver) labelPeers(ctx context.Context, node *seiv1.SeiNode, source *
 		got.lost = true
 	}
 	for i := range found {
-		r.addNode(&got, &found[i])
+		r.addNode(&got, &found[i], previous)
 	}
 	return got
 }
@@ -69,13 +69,18 @@ func labelled(ctx context.Context, nodes client.Reader, node *seiv1.SeiNode, sou
 
 // addNode adds a node of this cluster under its name inside the cluster, also when it has an
 // address outside: a load balancer sends traffic to nodes that are in sync only, and nodes that
-// start together would wait for each other forever.
-func (r *Resolver) addNode(got *answer, peer *seiv1.SeiNode) {
+// start together would wait for each other forever. One whose id is not known keeps the id it had: the
+// pod of another operator does not tell its own.
+func (r *Resolver) addNode(got *answer, peer *seiv1.SeiNode, previous []string) {
+	host := render.P2PHost(peer, r.ClusterDomain)
 	if peer.Status.NodeID == "" {
 		got.problemf("%sthe node id of SeiNode %s/%s", waitingPrefix, peer.Namespace, peer.Name)
+		if old := peerAt(previous, host, seid.PortP2P); old != "" {
+			got.peers = append(got.peers, old)
+		}
 		return
 	}
-	text, err := address(peer.Status.NodeID, render.P2PHost(peer, r.ClusterDomain), seid.PortP2P)
+	text, err := address(peer.Status.NodeID, host, seid.PortP2P)
 	if err != nil {
 		got.problemf("SeiNode %s/%s: %v", peer.Namespace, peer.Name, err)
 		return
@@ -117,11 +122,16 @@ func instancePeer(instance Instance, previous []string) (text, problem string) {
 		}
 		return text, ""
 	}
+	return peerAt(previous, instance.Host, instance.Port), instance.Problem
+}
+
+// peerAt is the peer that was at an address so far; empty when there was none.
+func peerAt(previous []string, host string, port int32) string {
 	for _, old := range previous {
 		nodeID, _, _ := strings.Cut(old, "@")
-		if text, err := address(nodeID, instance.Host, instance.Port); err == nil && text == old {
-			return old, instance.Problem
+		if text, err := address(nodeID, host, port); err == nil && text == old {
+			return old
 		}
 	}
-	return "", instance.Problem
+	return ""
 }

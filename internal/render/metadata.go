@@ -25,6 +25,10 @@ const (
 // the plan's.
 const AnnotationPlan = "sei.io/plan"
 
+// AnnotationAdoptedSpecHash on a StatefulSet says that it was adopted from another operator while its
+// pod was left running, and for which spec: the pod stays until something else is asked for.
+const AnnotationAdoptedSpecHash = "sei.io/adopted-spec-hash"
+
 // AnnotationDeletionPolicy on a claim says what becomes of it with its node. A
 // change of policy thereby differs in a field of the claim, not only in an owner
 // reference that is gone.

@@ -73,11 +73,11 @@ func SyncStatefulSet(ctx context.Context, env *Env, policy TemplatePolicy) error
 	if err := mayAdopt(env, live, want.Spec); err != nil {
 		return err
 	}
+	applied := env.planID()
 	if policy == KeepTemplate {
-		want = withPlan(want, live.Annotations[render.AnnotationPlan])
-	} else {
-		want = withPlan(want, env.planID())
+		applied = live.Annotations[render.AnnotationPlan]
 	}
+	want = withNotes(want, applied, adoptedSpecHash(env, live, want, policy))
 	return keepInShape(ctx, env, live, want, policy)
 }
 
@@ -110,7 +110,7 @@ func create(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	return apply(ctx, env, withPlan(want, env.planID()))
+	return apply(ctx, env, withNotes(want, env.planID(), ""))
 }
 
 // planID is the id of the plan under way; empty when there is none.
@@ -121,16 +121,35 @@ func (env *Env) planID() string {
 	return env.Node.Status.Plan.ID
 }
 
-// withPlan is a StatefulSet that names the plan that has applied its template. What is rendered once
-// for all is left as it is.
-func withPlan(rendered *appsv1ac.StatefulSetApplyConfiguration, id string) *appsv1ac.StatefulSetApplyConfiguration {
-	if id == "" {
+// withNotes is a StatefulSet that names the plan that has applied its template, and the spec for which
+// it was adopted with its pod. What is rendered once for all is left as it is.
+func withNotes(rendered *appsv1ac.StatefulSetApplyConfiguration, planID, adopted string) *appsv1ac.StatefulSetApplyConfiguration {
+	notes := map[string]string{render.AnnotationPlan: planID, render.AnnotationAdoptedSpecHash: adopted}
+	maps.DeleteFunc(notes, func(_, value string) bool { return value == "" })
+	if len(notes) == 0 {
 		return rendered
 	}
-	named, metadata := *rendered, *rendered.ObjectMetaApplyConfiguration
-	named.ObjectMetaApplyConfiguration = &metadata
-	metadata.Annotations = map[string]string{render.AnnotationPlan: id}
-	return &named
+	noted, metadata := *rendered, *rendered.ObjectMetaApplyConfiguration
+	noted.ObjectMetaApplyConfiguration = &metadata
+	metadata.Annotations = notes
+	return &noted
+}
+
+// adoptedSpecHash is the spec for which a StatefulSet of another operator is adopted while its pod is
+// left running: that of the plan that applies the template and does not replace the pod. Another
+// template than the one it was adopted with ends that.
+func adoptedSpecHash(env *Env, live *appsv1.StatefulSet, want *appsv1ac.StatefulSetApplyConfiguration, policy TemplatePolicy) string {
+	active, wanted := env.Node.Status.Plan, render.SpecHash(want.Spec.Template.Annotations)
+	note := live.Annotations[render.AnnotationAdoptedSpecHash]
+	adopts := plan.Find(active, domain.StepApplyStatefulSet) != nil && plan.Find(active, domain.StepReplacePod) == nil
+	switch foreign := render.SpecHash(live.Spec.Template.Annotations) == ""; {
+	case foreign && adopts:
+		return wanted
+	case !foreign && (policy == KeepTemplate || adopts && note == wanted):
+		return note // the step itself comes after the repair, which may have applied the template already
+	default:
+		return ""
+	}
 }
 
 // removeImpostor deletes exactly the object that was seen and forgets the recorded

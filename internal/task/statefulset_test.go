@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/render/rendertest"
 )
@@ -239,4 +240,56 @@ func TestSyncStatefulSet_NothingChanged_IsNotComparedAgain(t *testing.T) {
 	}
 	look(1, "our own write is looked at once")
 	look(0, "nothing changed since that")
+}
+
+// The note of an adopted StatefulSet keeps its pod: only the plan that adopts it without replacing the
+// pod may write it, and the next template takes it away.
+func TestSyncStatefulSet_OfAnotherOperator_NotesTheSpecOnlyIfItsPodStays(t *testing.T) {
+	ours, foreign := func(*appsv1.StatefulSet) {}, func(s *appsv1.StatefulSet) { s.Spec.Template.Annotations = nil }
+	adopts, replaces := []string{domain.StepApplyStatefulSet}, []string{domain.StepApplyStatefulSet, domain.StepReplacePod}
+	for name, c := range map[string]struct {
+		change func(*appsv1.StatefulSet)
+		noted  string
+		steps  []string
+		policy TemplatePolicy
+		want   func(*rig) string
+	}{
+		"adopted, and its pod stays":       {foreign, "", adopts, ReplaceTemplate, func(r *rig) string { return render.SpecHash(r.want.Spec.Template.Annotations) }},
+		"adopted, and its pod is replaced": {foreign, "", replaces, ReplaceTemplate, nil},
+		"seen without a plan":              {foreign, "", nil, KeepTemplate, nil},
+		"adopted before":                   {ours, "spec", nil, KeepTemplate, func(*rig) string { return "spec" }},
+		"applied by the step after the repair": {
+			ours, "same", adopts, ReplaceTemplate,
+			func(r *rig) string { return render.SpecHash(r.want.Spec.Template.Annotations) },
+		},
+		"another template afterwards": {ours, "spec", adopts, ReplaceTemplate, nil},
+		"never another operator's":    {ours, "", adopts, ReplaceTemplate, nil},
+	} {
+		r := newRig(t, c.change)
+		if c.noted != "" {
+			if c.noted == "same" {
+				c.noted = render.SpecHash(r.want.Spec.Template.Annotations)
+			}
+			if err := apply(t.Context(), r.Env, withNotes(r.want, "p0", c.noted)); err != nil {
+				t.Fatal(err)
+			}
+			r.Observed.StatefulSet = r.seen(t)
+		}
+		if c.steps != nil {
+			r.Node.Status.Plan = &v1alpha1.TaskPlan{ID: "p1", Phase: v1alpha1.PlanActive}
+			for _, step := range c.steps {
+				r.Node.Status.Plan.Tasks = append(r.Node.Status.Plan.Tasks, v1alpha1.PlannedTask{Type: step})
+			}
+		}
+		if err := SyncStatefulSet(t.Context(), r.Env, c.policy); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		want := ""
+		if c.want != nil {
+			want = c.want(r)
+		}
+		if got := r.seen(t).Annotations[render.AnnotationAdoptedSpecHash]; got != want {
+			t.Errorf("%s: the StatefulSet notes %q, want %q", name, got, want)
+		}
+	}
 }

@@ -94,9 +94,41 @@ func pod(in *Inventory, sn *v1alpha1.SeiNode) []Finding {
 	case in.Pods[i].Annotations[render.AnnotationSpecHash] != "":
 		return []Finding{{object, Keep, "it is from this operator"}}
 	default:
-		return []Finding{{object, Restart, "its containers differ (" + strings.Join(containers(&in.Pods[i]), ", ") + "): " +
-			"it is replaced once, as soon as this operator sees the node; seid is down meanwhile"}}
+		if because := replacedBecause(sn, ownStatefulSet(in, sn), &in.Pods[i]); because != "" {
+			return []Finding{{object, Restart, because + ": it is replaced once, as soon as this operator sees the node; seid is down meanwhile"}}
+		}
+		return []Finding{{object, Keep, "it runs on with its own containers (" + strings.Join(containers(&in.Pods[i]), ", ") + "). It is replaced once when " +
+			"annotation " + v1alpha1.AnnotationRestart + " asks for it, when the spec asks for another pod, or when seid in it stops"}}
 	}
+}
+
+// replacedBecause says why a pod of the public operator cannot stay, as this operator judges it; empty
+// when it can.
+func replacedBecause(sn *v1alpha1.SeiNode, sts *appsv1.StatefulSet, p *corev1.Pod) string {
+	switch {
+	case sn.Status.Phase != v1alpha1.NodeRunning:
+		return "the node is not brought up yet"
+	case sn.Spec.Signs():
+		return "only this operator's sidecar tells which key it signs with"
+	case sts == nil:
+		return "it has no StatefulSet"
+	case render.MountsSecrets(sts.Spec.Template.Spec):
+		return "it mounts a Secret, which may be a key that signs"
+	case render.SeidImage(sts.Spec.Template.Spec) != sn.Spec.Image:
+		return "it runs " + render.SeidImage(sts.Spec.Template.Spec) + ", and the spec asks for " + sn.Spec.Image
+	case p.Labels[v1alpha1.LabelChain] == "":
+		return "it lacks the label " + v1alpha1.LabelChain + ", by which this operator watches pods"
+	case !render.IsCurrent(p, sts):
+		return "it was made from an earlier template of its StatefulSet"
+	case !slices.ContainsFunc(p.Status.ContainerStatuses, seidStarted):
+		return "seid in it has not started"
+	default:
+		return ""
+	}
+}
+
+func seidStarted(c corev1.ContainerStatus) bool {
+	return c.Name == render.ContainerSeid && c.Started != nil && *c.Started
 }
 
 func containers(p *corev1.Pod) []string {
@@ -141,6 +173,5 @@ func keys(sn *v1alpha1.SeiNode) []Finding {
 		return nil
 	}
 	return []Finding{{"Secret " + sn.Namespace + "/" + secret, Keep,
-		"it is not changed. Its consensus key is reserved for this node before seid starts with it; " +
-			"the old pod is gone by then"}}
+		"it is not changed. Its consensus key is reserved for this node before its StatefulSet is adopted"}}
 }

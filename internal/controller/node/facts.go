@@ -23,9 +23,12 @@ func (s *scope) domainFacts() domain.Facts {
 	}
 	if o.StatefulSet != nil && o.StatefulSet.DeletionTimestamp == nil {
 		f.StatefulSet = buildOf(o.StatefulSet.Spec.Template.Annotations, o.StatefulSet.Spec.Template.Spec)
+		f.StatefulSet.Secrets = f.StatefulSet.Foreign && render.MountsSecrets(o.StatefulSet.Spec.Template.Spec)
+		f.AdoptedSpecHash = o.StatefulSet.Annotations[render.AnnotationAdoptedSpecHash]
 	}
 	if pod := o.Pod; pod != nil && pod.DeletionTimestamp == nil && !task.IsBootstrapPod(pod) && o.IsNodesPod(s.node, pod) {
-		f.Pod = buildOf(pod.Annotations, pod.Spec)
+		f.Pod, f.SeidStarted = buildOf(pod.Annotations, pod.Spec), seidStarted(pod)
+		f.PodCurrent = f.StatefulSet != nil && render.IsCurrent(pod, o.StatefulSet)
 	}
 	return f
 }
@@ -37,6 +40,7 @@ func buildOf(annotations map[string]string, spec corev1.PodSpec) *domain.Build {
 		TemplateHash: render.TemplateHash(annotations),
 		SpecHash:     render.SpecHash(annotations),
 		Restart:      render.RestartValue(annotations),
+		Foreign:      render.IsForeign(annotations, spec),
 	}
 }
 
