@@ -53,6 +53,9 @@ const (
 const (
 	// AnnotationRetry starts a fresh plan on a Failed node whenever its value changes.
 	AnnotationRetry = "sei.io/retry"
+	// AnnotationFleetRetry on a node of a fleet is the retry that was asked for on the fleet. It starts
+	// everything over but a validator whose signing state is lost: that takes a word about this node.
+	AnnotationFleetRetry = "sei.io/fleet-retry"
 	// AnnotationRestart replaces the node's pod whenever its value changes, and
 	// picks up a pending pod template on the way.
 	AnnotationRestart = "sei.io/restart"

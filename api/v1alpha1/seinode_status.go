@@ -65,6 +65,9 @@ type SeiNodeStatus struct {
 	// retriedFor is the value of the annotation sei.io/retry that was last acted on.
 	// +optional
 	RetriedFor string `json:"retriedFor,omitempty"`
+	// retriedForFleet is the value of the annotation sei.io/fleet-retry that was last acted on.
+	// +optional
+	RetriedForFleet string `json:"retriedForFleet,omitempty"`
 	// statefulSet is the identity of the StatefulSet the operator made.
 	// +optional
 	StatefulSet *ObjectIdentity `json:"statefulSet,omitempty"`

@@ -13,8 +13,8 @@ import (
 const retryLong = `Request a retry, with the annotation sei.io/retry.
 
 It ends every wait for a next attempt: of a node that failed, of a plan that failed, of a configuration
-that seid refused. On a fleet it reaches the nodes that failed, and a genesis ceremony. On what misses
-nothing it does nothing.`
+that seid refused. On a fleet it reaches its nodes and its genesis ceremony, but no validator whose
+volume is empty: name that node itself. Where nothing is missing it has no effect.`
 
 const retryExample = `  kubectl sei retry rpc-0
   kubectl sei retry fleet/rpc`
@@ -77,7 +77,8 @@ func (e *edit) annotate(
 	if err != nil {
 		return err
 	}
-	if fleet != nil && (*ofFleet(fleet))[key] != "" {
+	// The retry of a fleet reaches its nodes under another key.
+	if fleet != nil && key != seiv1.AnnotationRetry && (*ofFleet(fleet))[key] != "" {
 		return fmt.Errorf("fleet %s sets the annotation %s on its nodes and would revert it: name fleet/%s, or remove it there first", fleet.Name, key, fleet.Name)
 	}
 	return e.change(ctx, c, found.node, done, func() {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -44,14 +45,22 @@ func Target(snd *v1alpha1.SeiNodeDeployment, cfg *platform.Config, ordinal int) 
 	})
 	maps.Copy(c.Annotations, template.Metadata.Annotations)
 	maps.Copy(c.Annotations, ownerAnnotations(snd))
-	if retry := snd.Annotations[v1alpha1.AnnotationRetry]; retry != "" {
-		c.Annotations[v1alpha1.AnnotationRetry] = retry
-	}
+	passRetry(snd, &c)
 	fillOrdinal(c.Spec, ordinal)
 	publishP2P(snd, cfg, &c)
 	applySettings(c.Spec, settingsOf(snd, ordinal))
 	takePart(snd, &c)
 	return c
+}
+
+// passRetry gives a node the retry of its fleet, under a key of its own: what somebody says about the
+// fleet is not said about a single validator whose signing state is lost.
+func passRetry(snd *v1alpha1.SeiNodeDeployment, c *Child) {
+	retry := cmp.Or(snd.Annotations[v1alpha1.AnnotationRetry], c.Annotations[v1alpha1.AnnotationRetry])
+	delete(c.Annotations, v1alpha1.AnnotationRetry)
+	if retry != "" {
+		c.Annotations[v1alpha1.AnnotationFleetRetry] = retry
+	}
 }
 
 // takePart makes a node a member of the fleet's genesis ceremony. Its peers are the
@@ -161,7 +170,7 @@ func (c Child) Retrying(live *v1alpha1.SeiNode, active *v1alpha1.TaskPlan) Child
 		return c
 	}
 	c.Annotations = maps.Clone(c.Annotations)
-	c.Annotations[v1alpha1.AnnotationRetry] = active.ID
+	c.Annotations[v1alpha1.AnnotationFleetRetry] = active.ID
 	return c
 }
 

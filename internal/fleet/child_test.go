@@ -86,8 +86,15 @@ func TestTarget_WithGenesis_IsAMemberAndFindsItsFleetAsPeers(t *testing.T) {
 func TestTarget_RetryOfTheFleet_ReachesItsNodes(t *testing.T) {
 	snd := rpcFleet()
 	snd.Annotations = map[string]string{v1alpha1.AnnotationRetry: "again"}
-	if c := fleet.Target(snd, platform.Default(), 0); c.Annotations[v1alpha1.AnnotationRetry] != "again" {
-		t.Errorf("annotations %v, want %s: again", c.Annotations, v1alpha1.AnnotationRetry)
+	c := fleet.Target(snd, platform.Default(), 0)
+	if _, there := c.Annotations[v1alpha1.AnnotationRetry]; there || c.Annotations[v1alpha1.AnnotationFleetRetry] != "again" {
+		t.Errorf("annotations %v, want %s: again, and no %s", c.Annotations, v1alpha1.AnnotationFleetRetry, v1alpha1.AnnotationRetry)
+	}
+	snd.Annotations = nil
+	snd.Spec.Template.Metadata.Annotations = map[string]string{v1alpha1.AnnotationRetry: "of the template"}
+	c = fleet.Target(snd, platform.Default(), 0)
+	if _, there := c.Annotations[v1alpha1.AnnotationRetry]; there || c.Annotations[v1alpha1.AnnotationFleetRetry] != "of the template" {
+		t.Errorf("annotations %v, want %s: of the template, and no %s", c.Annotations, v1alpha1.AnnotationFleetRetry, v1alpha1.AnnotationRetry)
 	}
 }
 

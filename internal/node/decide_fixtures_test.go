@@ -131,7 +131,9 @@ func failed(reason, step string, ago time.Duration) func(*node.Input) {
 	}
 }
 
-func retried(in *node.Input) { in.Target.Retry = true }
+func retried(in *node.Input) { in.Target.Retry, in.Target.RetryNode = true, true }
+
+func fleetRetried(in *node.Input) { in.Target.Retry = true }
 
 // bootstrapping asks for a Job that replays the chain before the node itself starts.
 func bootstrapping(in *node.Input) {

@@ -158,6 +158,7 @@ func TestDecide_ValidatorOnAnEmptyVolume_StandsStillUntilToldTo(t *testing.T) {
 	checkAll(t, []row{
 		{name: "it might sign twice what it has forgotten", in: with(podLost, signing, emptied), held: v1alpha1.AnnotationRetry},
 		{name: "an edit is no permission", in: with(podLost, signing, emptied, wants(buildB), signing), held: "its signing state is lost"},
+		{name: "neither is a retry of its whole fleet", in: with(podLost, signing, emptied, fleetRetried), held: "of this SeiNode"},
 		{
 			name: "the annotation is", in: with(podLost, signing, emptied, retried),
 			action: node.Start, reason: node.ReasonHomeEmpty, tasks: "validate-signing-key reserve-consensus-key " + prepare,

@@ -16,8 +16,10 @@ type Target struct {
 	Upgrade string
 	// Restart is the value of the annotation sei.io/restart.
 	Restart string
-	// Retry: the user asked for another try since the last one.
-	Retry  bool
+	// Retry: the user asked for another try since the last one, of the node or of its whole fleet.
+	Retry bool
+	// RetryNode: it was asked of this node.
+	RetryNode bool
 	Paused bool
 	// TemplateProblem is why no pod template can be rendered; empty when one can.
 	TemplateProblem string

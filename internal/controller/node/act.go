@@ -35,7 +35,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		}
 	case domain.Keep:
 		if s.activePlan() == nil && s.target.Retry && s.decision.HeldBack == "" {
-			s.node.Status.RetriedFor = s.node.Annotations[v1alpha1.AnnotationRetry]
+			s.noteRetry()
 		}
 	}
 	env := r.env(s)
@@ -109,7 +109,7 @@ func (r *Reconciler) beginPlan(ctx context.Context, s *scope) {
 		r.dropPlan(ctx, s)
 	}
 	s.node.Status.Plan = plan.New(s.decision.Plan, s.now)
-	s.node.Status.RetriedFor = s.node.Annotations[v1alpha1.AnnotationRetry]
+	s.noteRetry()
 	s.again = true
 }
 

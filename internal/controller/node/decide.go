@@ -26,14 +26,26 @@ func (r *Reconciler) decide(s *scope) {
 	s.decidePull()
 }
 
+// retryAsked tells whether another try was asked for since the last one, on the node and on its fleet.
+func (s *scope) retryAsked() (ofNode, ofFleet bool) {
+	node, fleet := s.node.Annotations[v1alpha1.AnnotationRetry], s.node.Annotations[v1alpha1.AnnotationFleetRetry]
+	return node != "" && node != s.node.Status.RetriedFor, fleet != "" && fleet != s.node.Status.RetriedForFleet
+}
+
+// noteRetry notes that what was asked for is being done.
+func (s *scope) noteRetry() {
+	s.node.Status.RetriedFor = s.node.Annotations[v1alpha1.AnnotationRetry]
+	s.node.Status.RetriedForFleet = s.node.Annotations[v1alpha1.AnnotationFleetRetry]
+}
+
 // renderTarget renders what the spec asks for. What cannot be rendered is a problem of the spec
 // and leaves the rest of the target as it is.
 func (s *scope) renderTarget() domain.Target {
 	spec := &s.node.Spec
-	retry := s.node.Annotations[v1alpha1.AnnotationRetry]
+	ofNode, ofFleet := s.retryAsked()
 	t := domain.Target{
 		What: describe(spec), Restart: s.node.Annotations[v1alpha1.AnnotationRestart], Paused: spec.Paused,
-		Retry:      retry != "" && retry != s.node.Status.RetriedFor,
+		Retry: ofNode || ofFleet, RetryNode: ofNode,
 		SigningKey: spec.SigningKeySecret() != "", NodeKey: spec.NodeKeySecret() != "", Keyring: spec.OperatorKeyringSecret() != nil,
 		PublishKeep: spec.PublishKeep(), NoSnapshotBucket: s.input.Platform.Buckets.Snapshot == "",
 		Signs: spec.Signs(), Ceremony: spec.Validator != nil && spec.Validator.GenesisCeremony != nil,
