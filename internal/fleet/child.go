@@ -128,7 +128,8 @@ func (c Child) Rolled(live *v1alpha1.SeiNode) ([]string, error) {
 }
 
 // Held is the node as it is applied while it may not move: live fields are the
-// template's, all others stay what they are.
+// template's, all others stay what they are. Of the upgrades it gets the entries that are new and do
+// not change what it runs: the chain does not wait for a rollout.
 func (c Child) Held(live *v1alpha1.SeiNode) (Child, error) {
 	want, err := treeOf(c.Spec)
 	if err != nil {
@@ -143,13 +144,15 @@ func (c Child) Held(live *v1alpha1.SeiNode) (Child, error) {
 			want.put(path, have.get(path))
 		}
 	}
+	upgrades := c.Spec.Upgrades
 	if c.changesImage(live) {
 		want.put(pathImage, have.get(pathImage))
-		want.put(pathUpgrades, have.get(pathUpgrades))
+		upgrades = withNewEntries(live, upgrades)
 	}
 	if c.Spec, err = want.spec(); err != nil {
 		return c, err
 	}
+	c.Spec.Upgrades = upgrades
 	c.Annotations = maps.Clone(c.Annotations)
 	delete(c.Annotations, rolledAnnotation)
 	if value, there := live.Annotations[rolledAnnotation]; there {

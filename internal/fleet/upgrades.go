@@ -28,6 +28,59 @@ func (c Child) changesImage(live *v1alpha1.SeiNode) bool {
 	return imageNow(c.Spec, live.Status.Upgrade) != imageNow(&live.Spec, live.Status.Upgrade)
 }
 
+// maxEntries is how many entries of upgrades the API server takes.
+const maxEntries = 128
+
+// withNewEntries are the upgrades of a node that may not move, with those entries of the template that
+// it does not have: all that leave its image as it is, and the one that it has stopped for, since it
+// is down already. An entry that the API server would refuse beside those of the node is left out.
+func withNewEntries(live *v1alpha1.SeiNode, template []v1alpha1.ChainUpgrade) []v1alpha1.ChainUpgrade {
+	spec := live.Spec.DeepCopy()
+	for i := range template {
+		entry := &template[i]
+		if entryOf(spec, entry.Name) >= 0 {
+			continue
+		}
+		with := *spec
+		with.Upgrades = slices.Insert(slices.Clone(spec.Upgrades), placeOf(spec, template[i+1:]), *entry.DeepCopy())
+		stays := imageNow(&with, live.Status.Upgrade) == imageNow(spec, live.Status.Upgrade)
+		if takesUpgrades(&with) && (stays || haltedFor(live, entry.Name)) {
+			spec = &with
+		}
+	}
+	return spec.Upgrades
+}
+
+// placeOf is where an entry goes: before the first of those that follow it in the template, or last.
+func placeOf(spec *v1alpha1.SeiNodeSpec, following []v1alpha1.ChainUpgrade) int {
+	for i := range following {
+		if at := entryOf(spec, following[i].Name); at >= 0 {
+			return at
+		}
+	}
+	return len(spec.Upgrades)
+}
+
+// takesUpgrades reports whether the API server takes the entries of a node: heights rise, and no image
+// follows itself.
+func takesUpgrades(spec *v1alpha1.SeiNodeSpec) bool {
+	image, height := spec.Image, int64(0)
+	for i := range spec.Upgrades {
+		u := &spec.Upgrades[i]
+		if u.Image == image || u.Height != 0 && u.Height <= height {
+			return false
+		}
+		image, height = u.Image, max(height, u.Height)
+	}
+	return len(spec.Upgrades) <= maxEntries
+}
+
+// haltedFor reports whether a node has stopped for an upgrade.
+func haltedFor(live *v1alpha1.SeiNode, upgrade string) bool {
+	u := live.Status.Upgrade
+	return u != nil && u.State == v1alpha1.UpgradeHalted && u.Scheduled != nil && u.Scheduled.Name == upgrade
+}
+
 // nextUpgrade is the upgrade that the chain has scheduled, as the nodes tell that are in sync: the
 // others may report one that they have yet to catch up with. While none is, all are asked.
 func nextUpgrade(members []Member) *v1alpha1.ScheduledUpgrade {

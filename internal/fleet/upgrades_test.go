@@ -313,8 +313,72 @@ func TestRolled_ImageAndUpgrades_ByWhatTheNodeRuns(t *testing.T) {
 			if c.rolled != "" {
 				image, entries = c.image, c.have
 			}
+			if c.status == haltedAt {
+				entries = c.want // it is down already, and waits for nothing else
+			}
 			if held.Spec.Image != image || !slices.Equal(held.Spec.Upgrades, entries) {
 				t.Errorf("while it is held back it has %s and %v; want %s and %v", held.Spec.Image, held.Spec.Upgrades, image, entries)
+			}
+		})
+	}
+}
+
+// A node that is held back gets the entries that are new and do not change what it runs, whatever else
+// the template changes. One that has stopped for an upgrade gets its entry: it is down already.
+func TestHeld_NewEntries_ReachANodeThatIsHeldBack(t *testing.T) {
+	entry := func(name, image string, height int64) v1alpha1.ChainUpgrade {
+		return v1alpha1.ChainUpgrade{Name: name, Image: image, Height: height}
+	}
+	v1, v2, v3 := entry("v1", "seid:a1", 10), entry("v2", "seid:b", 20), entry("v3", "seid:c", 30)
+	list := func(entries ...v1alpha1.ChainUpgrade) []v1alpha1.ChainUpgrade { return entries }
+	at := func(state v1alpha1.UpgradeState, entry, scheduled, applied string) *v1alpha1.UpgradeStatus {
+		u := &v1alpha1.UpgradeStatus{State: state, Entry: entry}
+		if scheduled != "" {
+			u.Scheduled = &v1alpha1.ScheduledUpgrade{Name: scheduled, Height: 30}
+		}
+		if applied != "" {
+			u.Applied = &v1alpha1.AppliedUpgrade{Name: applied, Height: 1}
+		}
+		return u
+	}
+	many := make([]v1alpha1.ChainUpgrade, 128)
+	for i := range many {
+		many[i] = entry(fmt.Sprintf("m%d", i), fmt.Sprintf("seid:m%d", i), 0)
+	}
+	for name, c := range map[string]struct {
+		toImage          string
+		have, want, held []v1alpha1.ChainUpgrade
+		status           *v1alpha1.UpgradeStatus
+	}{
+		"another image, and an upgrade ahead": {"seid:x", nil, list(v2), list(v2), at(scheduled, "", "v2", "v1")},
+		"another image, and the halt for it":  {"seid:x", nil, list(v2), list(v2), at(halted, "", "v2", "v1")},
+		"another image in force, and two upgrades ahead": {
+			"seid:a", list(v1), list(entry("v1", "seid:a2", 10), v2, v3), list(v1, v2, v3), at(upToDate, "v1", "", "v1"),
+		},
+		"halted, and another beyond": {"seid:x", list(v1), list(v1, v2, v3), list(v1, v2, v3), at(halted, "v1", "v2", "v1")},
+		"it runs without the entry for what was applied, and another is ahead": {
+			"seid:a", nil, list(v2, v3), list(v3), at(scheduled, "", "v3", "v2"),
+		},
+		"in the order of the template":                {"seid:x", list(v1, v3), list(v1, v2, v3), list(v1, v2, v3), at(upToDate, "", "", "v0")},
+		"after what the template has dropped":         {"seid:x", list(v1), list(v2, v3), list(v1, v2, v3), at(upToDate, "", "", "v0")},
+		"the heights would not rise":                  {"seid:x", list(v2), list(entry("v4", "seid:d", 15)), list(v2), at(upToDate, "", "", "v0")},
+		"an image would follow itself":                {"seid:x", list(v2), list(entry("v4", "seid:b", 40)), list(v2), at(halted, "", "v4", "v0")},
+		"the image before the first would be its own": {"seid:x", nil, list(entry("v4", "seid:a", 0)), nil, at(upToDate, "", "", "v0")},
+		"there is no room":                            {"seid:x", many, list(v1), many, at(upToDate, "", "", "v0")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snd := rpcFleet()
+			snd.Spec.Template.Spec.Upgrades = c.have
+			live := liveOf(t, snd, 0)
+			live.Status.Upgrade = c.status
+			snd.Spec.Template.Spec.Image, snd.Spec.Template.Spec.Upgrades = c.toImage, c.want
+			before := live.DeepCopy()
+			held, err := fleet.Target(snd, platform.Default(), 0).Held(live)
+			if err != nil || held.Spec.Image != "seid:a" || !slices.Equal(held.Spec.Upgrades, c.held) {
+				t.Errorf("it has %s and %v, %v; want seid:a and %v", held.Spec.Image, held.Spec.Upgrades, err, c.held)
+			}
+			if diff := cmp.Diff(before, live); diff != "" {
+				t.Errorf("the live node was changed (-before +after):\n%s", diff)
 			}
 		})
 	}
