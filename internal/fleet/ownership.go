@@ -91,7 +91,17 @@ func WithOwner(snd *v1alpha1.SeiNodeDeployment, live *v1alpha1.SeiNode) (*v1alph
 // Staying is a node of the fleet without the note that it was to be removed by scaling down, and
 // whether it had one: the fleet has grown again before the node went.
 func Staying(snd *v1alpha1.SeiNodeDeployment, live *v1alpha1.SeiNode) (*v1alpha1.SeiNode, bool) {
-	if live.Annotations[v1alpha1.AnnotationScaledDown] == "" || live.DeletionTimestamp != nil || !Owns(snd, live) {
+	if !Owns(snd, live) {
+		return live, false
+	}
+	return Released(live)
+}
+
+// Released is a node that runs on without the fleet, and whether that changes anything: the note that it
+// was to be removed by scaling down goes. Whoever deletes the node later asks for whenDeleted, and
+// with the note its volume would get what whenScaled says.
+func Released(live *v1alpha1.SeiNode) (*v1alpha1.SeiNode, bool) {
+	if live.Annotations[v1alpha1.AnnotationScaledDown] == "" || live.DeletionTimestamp != nil {
 		return live, false
 	}
 	node := live.DeepCopy()

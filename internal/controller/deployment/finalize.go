@@ -55,7 +55,26 @@ func (r *Reconciler) finalize(ctx context.Context, cachedFleet *v1alpha1.SeiNode
 		return loop.ConflictIsRetry(err)
 	}
 	left := slices.DeleteFunc(nodes, func(node *v1alpha1.SeiNode) bool { return node.DeletionTimestamp != nil })
+	if err := r.unmark(ctx, left); err != nil {
+		return loop.ConflictIsRetry(err)
+	}
 	return r.release(ctx, snd, len(left))
+}
+
+// unmark takes the note of scaling down off the nodes that run on: a fleet may end after it has marked
+// a node and before it has deleted it.
+func (r *Reconciler) unmark(ctx context.Context, nodes []*v1alpha1.SeiNode) error {
+	for _, live := range nodes {
+		node, changed := fleet.Released(live)
+		if !changed {
+			continue
+		}
+		err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}))
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("taking the note of scaling down off SeiNode %s: %w", node.Name, err)
+		}
+	}
+	return nil
 }
 
 // release takes the finalizer off, and tells how many nodes run on.

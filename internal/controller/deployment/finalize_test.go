@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,6 +83,87 @@ func TestV2_Finalize_OnALateCache_DecidesByWhatIsStored(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A fleet may end after it has marked a node as scaled down and before it has deleted it. The node runs
+// on, and whoever deletes it later asks for whenDeleted: the mark is gone before the fleet is. (S8)
+func TestFinalize_NodeThatRunsOn_LosesTheMarkOfScalingDown(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change         func(*v1alpha1.SeiNodeDeployment)
+		bound, leaving bool
+	}{
+		"Retain":                  {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.DeletionPolicy = v1alpha1.VolumeRetain }, false, false},
+		"Retain, bound":           {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.DeletionPolicy = v1alpha1.VolumeRetain }, true, false},
+		"Retain, it goes already": {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.DeletionPolicy = v1alpha1.VolumeRetain }, false, true},
+		"orphaned": {func(s *v1alpha1.SeiNodeDeployment) {
+			s.Finalizers = append(s.Finalizers, metav1.FinalizerOrphanDependents)
+		}, true, false},
+		"orphaned before": {func(*v1alpha1.SeiNodeDeployment) {}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			makeNode(t, c, tc.bound)
+			node := storedNode(t, c, 0)
+			node.Annotations = map[string]string{v1alpha1.AnnotationScaledDown: "true", "theirs": "stays"}
+			node.Finalizers = []string{v1alpha1.FinalizerSeiNode}
+			if err := c.Update(t.Context(), node); err != nil {
+				t.Fatal(err)
+			}
+			if tc.leaving {
+				if err := c.Delete(t.Context(), node); err != nil {
+					t.Fatal(err)
+				}
+			}
+			snd := stored(t, c)
+			tc.change(snd)
+			if err := c.Update(t.Context(), snd); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Delete(t.Context(), snd); err != nil {
+				t.Fatal(err)
+			}
+			pass(t, operator(t, c))
+			after := storedNode(t, c, 0).Annotations
+			if _, marked := after[v1alpha1.AnnotationScaledDown]; marked != tc.leaving || after["theirs"] != "stays" {
+				t.Errorf("annotations %v, want the mark: %t", after, tc.leaving)
+			}
+		})
+	}
+}
+
+// The fleet does not go while the mark cannot be taken off.
+func TestFinalize_MarkCannotBeTakenOff_TheFleetStays(t *testing.T) {
+	c := newCluster(t)
+	makeNode(t, c, false)
+	node := storedNode(t, c, 0)
+	node.Annotations = map[string]string{v1alpha1.AnnotationScaledDown: "true"}
+	if err := c.Update(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	snd := stored(t, c)
+	snd.Spec.DeletionPolicy = v1alpha1.VolumeRetain
+	if err := c.Update(t.Context(), snd); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), snd); err != nil {
+		t.Fatal(err)
+	}
+	r := operator(t, c)
+	r.Client = refusing{c}
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err == nil {
+		t.Error("no error, want that of the patch")
+	}
+	stored(t, c)
+}
+
+// refusing is a client whose patches of nodes fail.
+type refusing struct{ client.Client }
+
+func (r refusing) Patch(ctx context.Context, obj client.Object, patch client.Patch, o ...client.PatchOption) error {
+	if _, node := obj.(*v1alpha1.SeiNode); node {
+		return errors.New("the API server is away")
+	}
+	return r.Client.Patch(ctx, obj, patch, o...)
 }
 
 // requireNode checks whether the node is there, and whether it is bound to the fleet. Other owners
