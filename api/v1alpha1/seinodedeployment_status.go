@@ -58,7 +58,8 @@ type SeiNodeDeploymentStatus struct {
 	// +listType=atomic
 	// +optional
 	Ordinals []int32 `json:"ordinals,omitempty"`
-	// templateHash identifies the template all nodes were last brought to.
+	// templateHash identifies the template all nodes were last brought to; with @PARTITION behind it,
+	// all but those that this partition holds back.
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
 	// nextUpgrade is the upgrade that the chain has scheduled, as the fleet's nodes tell. Absent means

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -93,10 +94,15 @@ func (s *report) deriveRollout() time.Duration {
 		return 0
 	}
 	goal := Goal{s.decision.TargetHash, upgradeProgress(s.decision.Upgrade, s.members, s.nodes)}
-	status.Rollout = Track(s.before.Status.Rollout, s.before.Status.TemplateHash, goal, s.nodes, s.now)
+	broughtTo := s.before.Status.TemplateHash
+	if broughtTo == s.reachedHash() {
+		broughtTo = s.decision.TargetHash
+	}
+	status.Rollout = Track(s.before.Status.Rollout, broughtTo, goal, s.nodes, s.now)
 	if status.Rollout == nil {
-		if !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Held }) {
-			status.TemplateHash = s.decision.TargetHash
+		status.TemplateHash = s.decision.TargetHash
+		if slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Held }) {
+			status.TemplateHash = s.reachedHash()
 		}
 		return 0
 	}
@@ -107,6 +113,13 @@ func (s *report) deriveRollout() time.Duration {
 		}
 	}
 	return recheck
+}
+
+// reachedHash identifies a template that a rollout brought to all nodes but those that the partition
+// holds back. Another partition makes it another one, so that the nodes that are released begin a rollout,
+// and a node that falls out of sync later begins none.
+func (s *report) reachedHash() string {
+	return fmt.Sprintf("%s@%d", s.decision.TargetHash, Partition(s.snd))
 }
 
 // nextUpgrade is the upgrade that is ahead, with the image that the template has for it.

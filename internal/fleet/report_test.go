@@ -341,8 +341,9 @@ func TestReport_PartitionReached_TheTemplateIsNotWhatAllNodesWereBroughtTo(t *te
 	s.rolling(passAt)
 	s.partition(1)
 	s.live(0).Spec.Image = "seid:old"
-	if got := s.reported(t); got.Status.Rollout != nil || got.Status.TemplateHash == target || got.Status.UpdatedReplicas != 2 {
-		t.Errorf("held back: %+v", got.Status)
+	reached := s.reported(t)
+	if reached.Status.Rollout != nil || reached.Status.TemplateHash == target || reached.Status.UpdatedReplicas != 2 {
+		t.Errorf("held back: %+v", reached.Status)
 	}
 	s.partition(0)
 	if got := s.reported(t); got.Status.Rollout == nil || got.Status.Rollout.Total != 3 {
@@ -351,6 +352,25 @@ func TestReport_PartitionReached_TheTemplateIsNotWhatAllNodesWereBroughtTo(t *te
 	s.live(0).Spec.Image = s.live(1).Spec.Image
 	if got := s.reported(t); got.Status.Rollout != nil || got.Status.TemplateHash != target {
 		t.Errorf("through: %+v, want Rollout nil and TemplateHash %v", got.Status, target)
+	}
+}
+
+// A partition that is reached ends the rollout for good: a node that falls out of sync later begins none,
+// and lowering the partition does, also where all nodes move in one pass.
+func TestReport_PartitionReached_ANodeThatFallsOutOfSync_IsNoRollout(t *testing.T) {
+	s := newScene(t)
+	s.rolling(passAt)
+	s.partition(1)
+	s.live(0).Spec.Image = "seid:old"
+	s.snd.Status = s.reported(t).Status
+	s.down(2)
+	if got := s.reported(t); got.Status.Rollout != nil || got.Status.Phase != v1alpha1.DeploymentDegraded {
+		t.Errorf("phase %s with rollout %+v, want %s without one", got.Status.Phase, got.Status.Rollout, v1alpha1.DeploymentDegraded)
+	}
+	s.partition(0)
+	s.live(0).Spec.Image = s.live(1).Spec.Image
+	if got := s.reported(t); got.Status.Rollout == nil {
+		t.Error("a lowered partition begins no rollout")
 	}
 }
 

@@ -251,6 +251,20 @@ func TestTrack_BeginsProgressesIsSupersededAndEnds(t *testing.T) {
 	}
 }
 
+// A fleet that is scaled down in a rollout loses nodes that were done: what the others do then is
+// progress, although fewer are done than before.
+func TestTrack_ScaledDown_FewerNodesMakeProgress(t *testing.T) {
+	r := fleet.Track(nil, "a", to("b"), nodes("nnnoo"), passAt)
+	r = fleet.Track(r, "a", to("b"), nodes("noo"), passAt.Add(time.Minute))
+	if r.MostUpdated != 1 || r.ProgressedAt != nil {
+		t.Errorf("scaling down made progress: %+v", r)
+	}
+	later := passAt.Add(2 * time.Minute)
+	if r = fleet.Track(r, "a", to("b"), nodes("nno"), later); r.ProgressedAt == nil || !r.ProgressedAt.Time.Equal(later) {
+		t.Errorf("a node that is done made no progress: %+v", r)
+	}
+}
+
 func TestStalledSince_CountsFromTheLastProgress(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	r := &v1alpha1.RolloutStatus{StartedAt: metav1.NewTime(start)}

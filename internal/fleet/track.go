@@ -37,6 +37,10 @@ func Track(before *v1alpha1.RolloutStatus, broughtTo string, goal Goal, nodes []
 	if goesOn {
 		after = Resume(before, now)
 		after.MostUpdated = max(after.MostUpdated, before.Updated)
+		if total < before.Total {
+			// Nodes that were done are gone: what the others do from now on is progress.
+			after.MostUpdated = min(after.MostUpdated, done)
+		}
 	}
 	if done > after.MostUpdated {
 		after.MostUpdated = done
