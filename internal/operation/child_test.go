@@ -73,7 +73,7 @@ func TestDecide_Child_BeginsWhenItsParentHasItOnRecord(t *testing.T) {
 		parent := task("p", 60, forFleet)
 		_ = story{"P--", "P--", "yyy"}.observe(parent, rpcFleet())
 		child := operation.Child(parent, "rpc-0")
-		o := &operation.Observation{Task: child, Now: now, Parent: c.parent(parent)}
+		o := &operation.Observation{Task: child, Now: now, Parent: c.parent(parent), Budget: story{"P--", "P--", "yyy"}.observe(parent.DeepCopy(), rpcFleet()).Group}
 		if c.node {
 			o.Node = rpcNode("rpc-0", "True")
 		}
@@ -86,9 +86,9 @@ func TestDecide_Child_BeginsWhenItsParentHasItOnRecord(t *testing.T) {
 func TestDecide_ChildsPlan_EndsInSyncAndWithTheTimeOfItsParent(t *testing.T) {
 	plan := func(began int, change ...func(*v1alpha1.SeiNodeTask)) ([]string, time.Duration) {
 		parent := task("p", 60, append([]func(*v1alpha1.SeiNodeTask){forFleet}, change...)...)
-		_ = story{"P--", "P--", "yyy"}.observe(parent, rpcFleet())
+		budget := story{"P--", "P--", "yyy"}.observe(parent, rpcFleet()).Group
 		parent.Status.StartedAt = at(-began)
-		d := operation.Decide(&operation.Observation{Task: operation.Child(parent, "rpc-0"), Now: now, Parent: parent, Node: rpcNode("rpc-0", "True")})
+		d := operation.Decide(&operation.Observation{Task: operation.Child(parent, "rpc-0"), Now: now, Parent: parent, Node: rpcNode("rpc-0", "True"), Budget: budget})
 		return d.Plan.Tasks, d.Plan.Deadline.Sub(now)
 	}
 	if steps, left := plan(60); !slices.Equal(steps, []string{operation.StepRestartSeid, operation.StepAwaitSync}) || left != 30*time.Minute {

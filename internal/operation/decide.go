@@ -87,6 +87,9 @@ func (o *Observation) decide(kind Kind) Decision {
 	if other := o.Behind(); other != "" {
 		return Decision{Action: Wait, Reason: v1alpha1.ReasonTaskQueued, Message: fmt.Sprintf("waiting for SeiNodeTask %s, which comes first on this node", other)}
 	}
+	if wait, must := o.budgetSays(); must {
+		return wait
+	}
 	return Decision{Action: Begin, Plan: o.plan(kind)}
 }
 

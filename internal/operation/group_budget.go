@@ -44,7 +44,7 @@ func (o *Observation) withinBudget(members []member, waiting []string) (start []
 		return start, "", 0
 	}
 	if fleet.RollingOut(snd) {
-		return nil, fmt.Sprintf("waiting for the rollout of SeiNodeDeployment %s to end", snd.Name), 0
+		return nil, rolloutFirst(snd), 0
 	}
 	nodes := o.judged(members, waiting)
 	moves := fleet.Moves(nodes, fleet.MaxUnavailable(snd))
@@ -57,6 +57,10 @@ func (o *Observation) withinBudget(members []member, waiting []string) (start []
 		}
 	}
 	return start, waitsFor(nodes), again
+}
+
+func rolloutFirst(snd *v1alpha1.SeiNodeDeployment) string {
+	return fmt.Sprintf("waiting for the rollout of SeiNodeDeployment %s to end", snd.Name)
 }
 
 // judged are the fleet's nodes as the budget sees them. One that waits for its restart is behind,

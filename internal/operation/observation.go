@@ -19,6 +19,9 @@ type Observation struct {
 	Group *Group
 	// Parent is the task that this one is a child of; nil when there is none.
 	Parent *v1alpha1.SeiNodeTask
+	// Budget is what was seen of the fleet whose budget a child needs before it begins; nil when it
+	// needs none.
+	Budget *Group
 	// Others are the other tasks of the same node, or of the same fleet.
 	Others []*v1alpha1.SeiNodeTask
 	// Began is the task that this process has let begin on the node last; the cache may not show

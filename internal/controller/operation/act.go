@@ -1,12 +1,15 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 	domain "github.com/sei-operator/sei-operator/internal/operation"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/task"
@@ -73,12 +76,27 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) error {
 	}
 	live := s.Observed
 	live.Others = others
+	if live.Budget != nil {
+		if late, err := r.rollingOut(ctx, live.Budget.Fleet); late || err != nil {
+			return cmp.Or(err, errCacheBehind)
+		}
+	}
 	// The turn is taken by a task that begins, and by no other: those that wait for it are notified of its
 	// end, not that it has thought better of it.
 	if live.Behind() != "" || !r.turns.take(target(s.task), turn{s.key(), s.task.UID}) {
 		return errCacheBehind // another one comes first; the next look says which
 	}
 	return nil
+}
+
+// rollingOut asks the API server whether a fleet rolls out by now, or is gone: the cache may not show
+// yet that a rollout has taken the budget.
+func (r *Reconciler) rollingOut(ctx context.Context, cachedFleet *v1alpha1.SeiNodeDeployment) (bool, error) {
+	snd, err := cached(ctx, r.Live, client.ObjectKeyFromObject(cachedFleet), &v1alpha1.SeiNodeDeployment{})
+	if err != nil {
+		return false, err
+	}
+	return snd == nil || fleet.RollingOut(snd), nil
 }
 
 // advance runs the plan on. What a sidecar may still be working on when the time is up is

@@ -42,6 +42,19 @@ func (r *Reconciler) observeGroup(ctx context.Context, s *scope) (err error) {
 	return err
 }
 
+// observeBudget gathers what the budget of a fleet is judged by, for a child of a task for it.
+func (r *Reconciler) observeBudget(ctx context.Context, parent *v1alpha1.SeiNodeTask) (g *domain.Group, err error) {
+	g = &domain.Group{Nodes: map[string]*v1alpha1.SeiNode{}}
+	if err := r.observeTarget(ctx, parent, g); err != nil {
+		return nil, err
+	}
+	if g.Children, err = r.children(ctx, parent); err != nil {
+		return nil, err
+	}
+	g.Restarting, err = r.restarting(ctx, parent, g.Target)
+	return g, err
+}
+
 // observeTarget finds the nodes that the target has now.
 func (r *Reconciler) observeTarget(ctx context.Context, task *v1alpha1.SeiNodeTask, g *domain.Group) (err error) {
 	name := task.Spec.Target.FleetRef.Name

@@ -49,7 +49,12 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 		return err
 	}
 	s.Observed.Began = r.turns.of(target(s.task), s.task.UID)
-	s.Observed.Others, err = r.others(ctx, s.task)
+	if s.Observed.Others, err = r.others(ctx, s.task); err != nil {
+		return err
+	}
+	if domain.NeedsBudget(s.task, parent) {
+		s.Observed.Budget, err = r.observeBudget(ctx, parent)
+	}
 	return err
 }
 

@@ -56,16 +56,25 @@ func (r *Reconciler) tasksOfNode(ctx context.Context, o client.Object) []reconci
 	return r.unfinished(ctx, o.GetNamespace(), o.GetName())
 }
 
-// unfinished are the tasks for a target that are not over.
+// unfinished requests the tasks for a target that are not over.
 func (r *Reconciler) unfinished(ctx context.Context, namespace, target string) []reconcile.Request {
+	var found []reconcile.Request
+	for _, task := range r.tasksFor(ctx, namespace, target) {
+		found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(task)})
+	}
+	return found
+}
+
+// tasksFor are the tasks for a target that are not over.
+func (r *Reconciler) tasksFor(ctx context.Context, namespace, target string) []*v1alpha1.SeiNodeTask {
 	list := &v1alpha1.SeiNodeTaskList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{indexTarget: target}); err != nil {
 		return nil // the cache answers; it fails only while shutting down
 	}
-	var found []reconcile.Request
+	var found []*v1alpha1.SeiNodeTask
 	for i := range list.Items {
 		if !domain.Ended(&list.Items[i].Status) {
-			found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+			found = append(found, &list.Items[i])
 		}
 	}
 	return found

@@ -20,14 +20,26 @@ import (
 func (r *Reconciler) groupsOfNode(ctx context.Context, o client.Object) []reconcile.Request {
 	found := r.unfinished(ctx, o.GetNamespace(), domain.SelectorKey)
 	if name, _, ok := fleet.ParseChildName(o.GetName()); ok {
-		found = append(found, r.unfinished(ctx, o.GetNamespace(), domain.FleetKey(name))...)
+		found = append(found, r.onFleet(ctx, o.GetNamespace(), name)...)
 	}
 	return found
 }
 
-// groupsOfFleet maps a fleet to the tasks for it.
+// onFleet are the tasks for a fleet that are not over, and their children: both wait for its budget.
+func (r *Reconciler) onFleet(ctx context.Context, namespace, name string) []reconcile.Request {
+	var found []reconcile.Request
+	for _, task := range r.tasksFor(ctx, namespace, domain.FleetKey(name)) {
+		found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(task)})
+		if domain.Restarts(&task.Spec) {
+			found = append(found, r.childrenOf(ctx, task)...)
+		}
+	}
+	return found
+}
+
+// groupsOfFleet maps a fleet to the tasks for it, and to their children.
 func (r *Reconciler) groupsOfFleet(ctx context.Context, o client.Object) []reconcile.Request {
-	return r.unfinished(ctx, o.GetNamespace(), domain.FleetKey(o.GetName()))
+	return r.onFleet(ctx, o.GetNamespace(), o.GetName())
 }
 
 // groupsOfTask maps a task on one node to its parent, and to the tasks that wait for the fleet's
@@ -39,7 +51,7 @@ func (r *Reconciler) groupsOfTask(ctx context.Context, o client.Object) []reconc
 		found = append(found, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: task.Namespace, Name: owner.Name}})
 	}
 	if name, _, ok := fleet.ParseChildName(task.Spec.Target.NodeRef.Name); ok && domain.Restarts(&task.Spec) {
-		found = append(found, r.unfinished(ctx, task.Namespace, domain.FleetKey(name))...)
+		found = append(found, r.onFleet(ctx, task.Namespace, name)...)
 	}
 	return found
 }
@@ -48,6 +60,9 @@ func (r *Reconciler) groupsOfTask(ctx context.Context, o client.Object) []reconc
 func (r *Reconciler) childrenOf(_ context.Context, o client.Object) []reconcile.Request {
 	var found []reconcile.Request
 	nodes := o.(*v1alpha1.SeiNodeTask).Status.Nodes
+	if nodes == nil {
+		return nil
+	}
 	for i := range nodes.Members {
 		if m := &nodes.Members[i]; m.Task != "" && !isOver(m.Phase) {
 			found = append(found, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: m.Task}})

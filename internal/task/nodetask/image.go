@@ -32,7 +32,9 @@ func updateImage(ctx context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Ou
 	return plan.Done("")
 }
 
-// awaitImage waits until the node is ready with the image.
+// awaitImage waits until the node is ready with the image. A node is Ready only while its pod is made
+// from the whole spec, image included. The pod's own image is not compared: a webhook may have written
+// it differently, for example with a registry mirror or a digest.
 func awaitImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outcome {
 	image, n := env.Task.Spec.UpdateNodeImage.Image, env.Node
 	if wanted := *node.ImageInForce(n); wanted != image {
@@ -44,8 +46,6 @@ func awaitImage(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) plan.Outco
 		return plan.Wait(v1alpha1.ReasonOutOfDate, "waiting for the node to update to the image", 0)
 	case ready.Status != metav1.ConditionTrue:
 		return plan.Wait(ready.Reason, fmt.Sprintf("waiting for the node to be ready: %s", ready.Message), 0)
-	case n.Status.CurrentImage != image:
-		return plan.Wait(v1alpha1.ReasonOutOfDate, "waiting for the node's pod to run the image", 0)
 	}
 	env.Outputs = &v1alpha1.TaskOutputs{UpdateNodeImage: &v1alpha1.UpdateNodeImageOutputs{AppliedImage: image}}
 	return plan.Done("the node is ready with image " + image)
