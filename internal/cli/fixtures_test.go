@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 )
 
 const (
@@ -44,19 +45,20 @@ func aNode(name string) *seiv1.SeiNode {
 func member(ordinal int) *seiv1.SeiNode {
 	node := aNode(fmt.Sprintf("rpc-%d", ordinal))
 	node.Labels = map[string]string{seiv1.LabelDeployment: "rpc", seiv1.LabelDeploymentOrdinal: fmt.Sprint(ordinal)}
+	node.OwnerReferences = []metav1.OwnerReference{*fleet.OwnerReference(aFleet())}
 	return node
 }
 
 func aFleet() *seiv1.SeiNodeDeployment {
-	fleet := &seiv1.SeiNodeDeployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "rpc", Namespace: testNamespace, Generation: 7},
+	snd := &seiv1.SeiNodeDeployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "rpc", Namespace: testNamespace, UID: "fleet-uid", Generation: 7},
 		Spec: seiv1.SeiNodeDeploymentSpec{
 			Replicas: 3, Template: seiv1.SeiNodeTemplate{Spec: seiv1.SeiNodeSpec{ChainID: "pacific-1", Image: oldImage, FullNode: &seiv1.FullNodeSpec{}}},
 		},
 	}
-	fleet.Status.ObservedGeneration, fleet.Status.Phase = 7, seiv1.DeploymentReady
-	fleet.Status.Replicas, fleet.Status.ReadyReplicas, fleet.Status.UpdatedReplicas = 3, 3, 3
-	return fleet
+	snd.Status.ObservedGeneration, snd.Status.Phase = 7, seiv1.DeploymentReady
+	snd.Status.Replicas, snd.Status.ReadyReplicas, snd.Status.UpdatedReplicas = 3, 3, 3
+	return snd
 }
 
 // aPod is the pod of a node, running with all containers ready.

@@ -16,10 +16,11 @@ import (
 const undoLong = `Go back to an earlier template of a fleet.
 
 Without --to-revision it is the one before the present template. kubectl sei rollout history lists
-them. The whole of spec.template is replaced, and the fleet rolls it out within its budget; what is
-beside the template stays, such as replicas and settings of single nodes. Fields that cannot change
-back, for example a volume that has grown, are refused by the API server. If a repository holds the
-manifest, change it there too, or the template is replaced again.`
+them. The whole of spec.template is replaced, and the fleet rolls it out within its budget. What is
+beside the template stays, such as replicas and settings of single nodes, and so does
+spec.template.spec.paused, which reaches all nodes at once. Fields that cannot change back, for
+example a volume that has grown, are refused by the API server. If a repository holds the manifest,
+change it there too, or the template is replaced again.`
 
 const undoExample = `  kubectl sei rollout undo rpc
   kubectl sei rollout undo rpc --to-revision 3 --dry-run=server -o yaml`
@@ -82,9 +83,12 @@ func (u *undo) replaceTemplate(ctx context.Context, c *Cluster, snd *seiv1.SeiNo
 }
 
 // chooseRevision is the revision of a number, or for 0 the newest one with another template than the
-// fleet has.
+// fleet has. Its template runs or stops the nodes as the present one does: paused goes by no rollout,
+// and an undo must not stop the whole fleet at once.
 func chooseRevision(snd *seiv1.SeiNodeDeployment, revisions []storedRevision, number int64) (fleet.Revision, error) {
 	for _, r := range revisions {
+		r.Template = r.Template.DeepCopy()
+		r.Template.Spec.Paused = snd.Spec.Template.Spec.Paused
 		present := apiequality.Semantic.DeepEqual(r.Template, &snd.Spec.Template)
 		switch {
 		case number == 0 && !present, number != 0 && r.Number == number && !present:

@@ -106,6 +106,29 @@ func TestUndo_ToRevision(t *testing.T) {
 	}
 }
 
+// paused of a template reaches all nodes at once: an undo neither stops a fleet nor starts it.
+func TestUndo_PausedOfTheTemplate_StaysAsItIs(t *testing.T) {
+	stopped := func(template *seiv1.SeiNodeTemplate) { template.Spec.Paused = true }
+	oldest := revision(t, 1, 3*time.Hour, func(template *seiv1.SeiNodeTemplate) { withImage(oldestImage)(template); stopped(template) })
+	p := newPlugin(t, aFleet(), revision(t, 2, time.Hour, stopped), oldest)
+	_, err := p.run(t, "rollout", "undo", "rpc", "--to-revision", "2")
+	if err == nil || err.Error() != "revision 2 is the current template of fleet rpc: nothing to undo" {
+		t.Errorf("to a revision that differs in paused alone: %v", err)
+	}
+	out := p.mustRun(t, "rollout", "undo", "rpc")
+	wantPrinted(t, out, "seinodedeployment.sei.io/rpc rolled back to revision 1: spec.image\n")
+	if got := p.fleet(t).Spec.Template.Spec; got.Paused || got.Image != oldestImage {
+		t.Errorf("the fleet has %s, paused %t; want %s and false", got.Image, got.Paused, oldestImage)
+	}
+	snd := aFleet()
+	stopped(&snd.Spec.Template)
+	p = newPlugin(t, snd, revision(t, 1, time.Hour, withImage(oldestImage)))
+	p.mustRun(t, "rollout", "undo", "rpc")
+	if got := p.fleet(t).Spec.Template.Spec; !got.Paused || got.Image != oldestImage {
+		t.Errorf("the fleet has %s, paused %t; want %s and true", got.Image, got.Paused, oldestImage)
+	}
+}
+
 func TestUndo_DryRun_ChangesNothing(t *testing.T) {
 	p := remembered(t)
 	for _, how := range []string{"--dry-run", "--dry-run=server"} {

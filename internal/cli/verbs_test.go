@@ -70,6 +70,32 @@ func TestPause_ANodeOfAFleet_IsASettingOfTheFleet(t *testing.T) {
 	}
 }
 
+// A node that an earlier fleet of the name has left behind is paused itself: the fleet does not write it,
+// so that a setting of the fleet would stop nothing.
+func TestPause_ANodeThatTheFleetDoesNotHave_IsStoppedItself(t *testing.T) {
+	for name, c := range map[string]struct {
+		ordinal int
+		change  func(*seiv1.SeiNode)
+	}{
+		"left behind by an earlier fleet": {1, func(n *seiv1.SeiNode) {
+			n.OwnerReferences, n.Annotations = nil, map[string]string{seiv1.AnnotationDeploymentUID: "earlier"}
+		}},
+		"its own, and beyond its size": {7, func(*seiv1.SeiNode) {}},
+	} {
+		node := member(c.ordinal)
+		c.change(node)
+		p := newPlugin(t, aFleet(), node)
+		wantPrinted(t, p.mustRun(t, "pause", node.Name), "seinode.sei.io/"+node.Name+" paused\n")
+		if fleet := p.fleet(t); !p.node(t, node.Name).Spec.Paused || len(fleet.Spec.Nodes) > 0 {
+			t.Errorf("%s: paused %t, settings of the fleet %+v; want true and none", name, p.node(t, node.Name).Spec.Paused, fleet.Spec.Nodes)
+		}
+	}
+	retained := member(1)
+	retained.OwnerReferences, retained.Annotations = nil, map[string]string{seiv1.AnnotationDeploymentUID: "fleet-uid"}
+	p := newPlugin(t, aFleet(), retained)
+	wantPrinted(t, p.mustRun(t, "pause", "rpc-1"), "seinodedeployment.sei.io/rpc node rpc-1 paused\n")
+}
+
 func TestResume_ANodeOfAStoppedFleet_RunsAlone(t *testing.T) {
 	fleet := aFleet()
 	fleet.Spec.Template.Spec.Paused = true
