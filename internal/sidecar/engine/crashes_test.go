@@ -114,7 +114,7 @@ func TestResume_ProcessesThatEndLater_DoNotCount(t *testing.T) {
 	}
 }
 
-// The gate stays held by a hold that is given up.
+// The gate stays held by a hold that is given up, also in the processes after that.
 func TestResume_HoldThatEndsThreeProcesses_StillHolds(t *testing.T) {
 	b := open(t)
 	id := uuid.NewString()
@@ -126,4 +126,5 @@ func TestResume_HoldThatEndsThreeProcesses_StillHolds(t *testing.T) {
 	if got := b.await(id); got.Status != api.TaskFailed || b.Gate().State != api.GateHeld || b.Gate().HeldBy != id {
 		t.Errorf("%+v, gate %+v", got, b.Gate())
 	}
+	requireGate(t, b.crash(), api.GateHeld, id)
 }

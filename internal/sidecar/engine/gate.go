@@ -93,6 +93,15 @@ func (e *Engine) OpenStanding(o api.Opening) bool {
 	return true
 }
 
+// holds reports whether a row is a mark-not-ready that holds the gate, or may yet do so. One that failed
+// has left the gate as it was, unless it was given up: then it is unknown how far it came.
+func (r row) holds() bool {
+	return r.Type == api.MarkNotReady && (r.Status != api.TaskFailed || r.endsProcesses())
+}
+
+// approves reports whether a row is a mark-ready that was carried out, or may yet be.
+func (r row) approves() bool { return r.Type == api.MarkReady && r.Status != api.TaskFailed }
+
 func isGateTask(t api.TaskType) bool { return t == api.MarkReady || t == api.MarkNotReady }
 
 func (e *Engine) gateHandlers() []Handler {
@@ -129,9 +138,7 @@ func (e *Engine) open(ctx context.Context, p wire.MarkReady) error {
 	return nil
 }
 
-// hold closes the gate. The mark-ready tasks that opened it are forgotten, so
-// that none of them can be taken for an approval given after the hold. Those
-// that are still queued were submitted later and stay.
+// hold closes the gate. The moves that it makes void are forgotten, all at once.
 func (e *Engine) hold(task string) error {
 	e.write.Lock()
 	defer e.write.Unlock()
@@ -143,23 +150,39 @@ func (e *Engine) hold(task string) error {
 			return storeError("revoking the permission", err)
 		}
 	}
-	var spent []string
-	unreadable, err := e.store.each(func(r row) {
-		if r.Type == api.MarkReady && r.Status.Terminal() {
-			spent = append(spent, r.ID)
-		}
-	})
+	spent, err := e.spentMoves()
 	if err != nil {
-		return storeError("reading approvals", err)
-	}
-	if unreadable > 0 {
-		e.log.Warn("some stored tasks cannot be read", "count", unreadable)
+		return storeError("reading earlier moves of the gate", err)
 	}
 	if err := e.store.remove(spent...); err != nil {
-		return storeError(fmt.Sprintf("forgetting %d approvals", len(spent)), err)
+		return storeError(fmt.Sprintf("forgetting %d earlier moves of the gate", len(spent)), err)
 	}
 	e.gate.hold(task, e.clock.Now().UTC())
 	return nil
+}
+
+// spentMoves are the moves of the gate that a new hold makes void: every mark-ready that has ended, so
+// that none can be taken for an approval given after the hold, and the holds that these had ended, so
+// that none of them holds again once nothing says that it has ended. Tasks that are still queued
+// were submitted later and stay.
+func (e *Engine) spentMoves() ([]string, error) {
+	var spent, holds []string
+	unreadable, err := e.store.each(func(r row) {
+		switch {
+		case !r.Status.Terminal():
+		case r.Type == api.MarkNotReady:
+			holds = append(holds, r.ID)
+		case r.Type == api.MarkReady:
+			spent = append(spent, r.ID)
+			if r.approves() {
+				spent, holds = append(spent, holds...), nil
+			}
+		}
+	})
+	if unreadable > 0 {
+		e.log.Warn("some stored tasks cannot be read", "count", unreadable)
+	}
+	return spent, err
 }
 
 // release gives the gate back after the task that holds it was deleted: it is closed, as that of a

@@ -179,6 +179,47 @@ func TestGate_HoldDeleted_IsReleasedUnlessAnotherTaskHoldsItToo(t *testing.T) {
 	requireGate(t, b, api.GateOpen, "")
 }
 
+// A hold forgets the approval that has ended an earlier hold, and so the earlier hold as well.
+func TestGate_HoldReleased_RevivesNoHoldThatHadEnded(t *testing.T) {
+	b := open(t)
+	ended, lasts := b.submit(api.MarkNotReady, "", ""), ""
+	b.await(ended)
+	b.await(b.submit(api.MarkReady, "", ""))
+	for range 2 {
+		lasts = b.submit(api.MarkNotReady, "", "")
+		b.await(lasts)
+	}
+	if _, err := b.Get(ended); codeOf(err) != api.CodeNotFound {
+		t.Errorf("the hold that had ended: %v, want codeOf %v", err, api.CodeNotFound)
+	}
+	b.forgetTask(lasts)
+	if g := b.Gate(); g.State != api.GateHeld || g.HeldBy == ended {
+		t.Errorf("%+v, want it held by the hold before", g)
+	}
+	b.forgetTask(b.Gate().HeldBy)
+	requireGate(t, b, api.GateClosed, "")
+	requireGate(t, b.reopen(), api.GateClosed, "")
+}
+
+// The caller of a hold that failed was told so: it holds nothing after a restart either.
+func TestResume_HoldThatFailed_DoesNotHold(t *testing.T) {
+	holds := uuid.NewString()
+	completed := api.TaskResult{ID: holds, Type: api.MarkNotReady, Status: api.TaskCompleted}
+	failed := api.TaskResult{ID: uuid.NewString(), Type: api.MarkNotReady, Status: api.TaskFailed}
+	for name, tc := range map[string]struct {
+		rows   []api.TaskResult
+		state  api.GateState
+		heldBy string
+	}{
+		"alone":        {[]api.TaskResult{failed}, api.GateClosed, ""},
+		"after a hold": {[]api.TaskResult{completed, failed}, api.GateHeld, holds},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requireGate(t, openAt(t, plant(t, tc.rows...), clock.RealClock{}), tc.state, tc.heldBy)
+		})
+	}
+}
+
 // A release that could not be made is made when it is asked for again.
 func TestGate_ReleaseThatFails_CanBeRepeated(t *testing.T) {
 	b := open(t)

@@ -14,9 +14,11 @@ const pruneEvery = time.Hour
 // stale is what a previous process left behind.
 type stale struct {
 	rows []row
-	// hold is the newest mark-not-ready, whether it ended well or not, and holder its id.
-	hold   uint64
-	holder string
+	// hold is the newest mark-not-ready, whether it ended well or not.
+	hold uint64
+	// holding is the newest one that holds the gate, and holder its id.
+	holding uint64
+	holder  string
 	// approval is the newest mark-ready that was carried out, or may yet be.
 	approval uint64
 	// unreadable rows may hide a hold.
@@ -24,7 +26,7 @@ type stale struct {
 }
 
 // held reports whether the last move of the gate was to hold it.
-func (s stale) held() bool { return s.hold > s.approval }
+func (s stale) held() bool { return s.holding > s.approval }
 
 // superseded reports whether a mark-ready must not be run again, because a hold
 // came after it, or may have.
@@ -83,10 +85,13 @@ func (e *Engine) leftBehind() (stale, error) {
 	var left stale
 	var err error
 	left.unreadable, err = e.store.each(func(r row) {
-		if r.Type == api.MarkNotReady && r.Seq > left.hold {
-			left.hold, left.holder = r.Seq, r.ID
+		if r.Type == api.MarkNotReady {
+			left.hold = max(left.hold, r.Seq)
 		}
-		if r.Type == api.MarkReady && r.Status != api.TaskFailed {
+		if r.holds() && r.Seq > left.holding {
+			left.holding, left.holder = r.Seq, r.ID
+		}
+		if r.approves() {
 			left.approval = max(left.approval, r.Seq)
 		}
 		if r.Status == api.TaskRunning {

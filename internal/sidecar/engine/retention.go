@@ -5,8 +5,6 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-
-	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 )
 
 // retention says which finished tasks are kept. A running task always is.
@@ -34,7 +32,7 @@ func (k retention) prune(tx *bolt.Tx, now time.Time) error {
 func (k retention) surplus(tx *bolt.Tx, now time.Time) []string {
 	oldest := k.oldestToKeep(tx)
 	cutoff := now.Add(-k.age)
-	hold := newestHold(tx)
+	move := newestMove(tx)
 
 	var ids []string
 	c := tx.Bucket(bucketOrder).Cursor()
@@ -47,7 +45,7 @@ func (k retention) surplus(tx *bolt.Tx, now time.Time) []string {
 		if !tooMany && r.SubmittedAt.After(cutoff) {
 			break
 		}
-		if !r.Status.Terminal() || r.ID == hold {
+		if !r.Status.Terminal() || r.ID == move {
 			continue
 		}
 		if tooMany || (r.CompletedAt != nil && r.CompletedAt.Before(cutoff)) {
@@ -57,12 +55,15 @@ func (k retention) surplus(tx *bolt.Tx, now time.Time) []string {
 	return ids
 }
 
-// newestHold is the last mark-not-ready. It may hold the gate for as long as it likes, also across
-// restarts, and is deleted to release it.
-func newestHold(tx *bolt.Tx) string {
+// newestMove is the last move of the gate that was carried out. As a hold it may hold the gate for as
+// long as it likes, also across restarts, and is deleted to release it. As an approval it says that
+// the holds before it have ended: without it the next process would take one of them for a hold that
+// lasts.
+func newestMove(tx *bolt.Tx) string {
 	c := tx.Bucket(bucketOrder).Cursor()
 	for key, id := c.Last(); key != nil; key, id = c.Prev() {
-		if r, found, err := getRow(tx, string(id)); err == nil && found && r.Type == api.MarkNotReady {
+		r, found, err := getRow(tx, string(id))
+		if err == nil && found && r.Status.Terminal() && (r.holds() || r.approves()) {
 			return r.ID
 		}
 	}

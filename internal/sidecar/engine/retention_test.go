@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -46,6 +48,42 @@ func TestRetention_KeepsTheTaskThatHoldsTheGate(t *testing.T) {
 		t.Errorf("an older hold is kept: %v", err)
 	}
 	requireGate(t, b.reopen(echoHandler()), api.GateHeld, hold)
+}
+
+// A hold that an approval has ended must not hold the next process because the approval is gone.
+func TestRetention_KeepsNoHoldThatHasEnded(t *testing.T) {
+	b := open(t, echoHandler())
+	b.keep = retention{tasks: 2, bytes: 1 << 20, age: time.Hour}
+	hold, ready := b.submit(api.MarkNotReady, "", ""), b.submit(api.MarkReady, "", "")
+	b.await(hold)
+	b.await(ready)
+	for range 4 {
+		b.await(b.submit(echo, "", ""))
+	}
+	if _, err := b.Get(hold); codeOf(err) != api.CodeNotFound {
+		t.Errorf("the hold that has ended is kept: %v", err)
+	}
+	if _, err := b.Get(ready); err != nil {
+		t.Errorf("the last approval is not kept: %v", err)
+	}
+	requireGate(t, b.reopen(echoHandler()), api.GateClosed, "")
+}
+
+// A hold that failed holds nothing, so the approval before it still counts.
+func TestRetention_HoldThatFailed_DoesNotReplaceTheLastMove(t *testing.T) {
+	hold, ready, failed := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	b := openAt(t, plant(t,
+		api.TaskResult{ID: hold, Type: api.MarkNotReady, Status: api.TaskCompleted},
+		api.TaskResult{ID: ready, Type: api.MarkReady, Status: api.TaskCompleted},
+		api.TaskResult{ID: failed, Type: api.MarkNotReady, Status: api.TaskFailed},
+	), clock.RealClock{}, echoHandler())
+	b.keep = retention{tasks: 1, bytes: 1 << 20, age: time.Hour}
+	b.await(b.submit(echo, "", ""))
+	for id, kept := range map[string]bool{hold: false, ready: true, failed: false} {
+		if _, err := b.Get(id); (err == nil) != kept {
+			t.Errorf("%s: %v, want it kept: %v", id, err, kept)
+		}
+	}
 }
 
 func TestRetention_LargeParameters_DoNotPileUp(t *testing.T) {
