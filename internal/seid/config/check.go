@@ -31,6 +31,10 @@ func CheckOverrides(overrides map[string]string) error {
 				name, overrides[name], ordinalVariable))
 			continue
 		}
+		if err := checkSnapshotDir(key, overrides[name]); err != nil {
+			errs = append(errs, fmt.Errorf("%q: %w", name, err))
+			continue
+		}
 		if key.Kind == KindAny || key.Name == "version" {
 			continue
 		}

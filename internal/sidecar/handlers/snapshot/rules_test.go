@@ -78,6 +78,24 @@ func TestRestoreAndUpload_UseTheConfiguredDirectory(t *testing.T) {
 	handlertest.WantError(t, err, api.CodePrecondition, "write an absolute path")
 }
 
+// A restore replaces the whole directory, and must not take the keys and the signing state with it.
+func TestRestore_IntoADirectoryOfTheHome_IsRefused(t *testing.T) {
+	bucket := t.TempDir()
+	writeFile(t, filepath.Join(bucket, archiveKey), string(archiveOf(t, filesOf(t, 300, "c"))))
+	for _, dir := range []string{"", "data", "config"} {
+		f := newFixture(t, bucket)
+		writeFile(t, f.home.ConsensusKey(), "key")
+		writeFile(t, f.home.ConsensusState(), "{}")
+		writeFile(t, f.home.AppToml(), fmt.Sprintf("[state-sync]\nsnapshot-directory = %q\n", f.home.Path(dir)))
+		before := content(t, string(f.home))
+		_, err := f.Run(t, api.SnapshotRestore, `{}`)
+		handlertest.WantError(t, err, api.CodePrecondition, "storage.snapshot_directory is")
+		if diff := cmp.Diff(before, content(t, string(f.home))); diff != "" {
+			t.Errorf("%q: home (-before +after):\n%s", dir, diff)
+		}
+	}
+}
+
 func TestRestore_OlderThanTheTrustPeriod_IsRefusedBeforeTheDownload(t *testing.T) {
 	old, recent := time.Now().Add(-100*time.Hour), time.Now()
 	for name, tc := range map[string]struct {
