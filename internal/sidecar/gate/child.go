@@ -51,15 +51,17 @@ func (g Gate) start(ctx context.Context, path string, argv []string, j *journal)
 	c.cmd = exec.Command(path, argv[1:]...) //nolint:gosec,noctx // running it is what a gate is for, and signals end it
 	c.cmd.Args[0] = argv[0]
 	c.cmd.Env = withUserHome(withoutSigning(os.Environ()), j.Home)
-	if g.Rules.Environment != nil {
-		c.cmd.Env = append(c.cmd.Env, g.Rules.Environment(ctx)...)
-	}
+	c.cmd.Env = append(c.cmd.Env, j.environment...)
 	c.cmd.Stdin = os.Stdin
 	c.cmd.Stdout, c.cmd.Stderr = c.output.stream(g.Stdout), c.output.stream(g.Stderr)
 	c.cmd.WaitDelay = drainOutput
 	// A gate that is killed leaves nobody behind whom nobody watches. The signal is the
 	// one that seid understands.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	// Nothing comes between this and the start.
+	if err := j.unchanged(); err != nil {
+		return nil, err
+	}
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("running %s: %w", path, err)
 	}

@@ -61,7 +61,8 @@ type Rules struct {
 	ConfigHash func() (string, error)
 	// MayStart says why seid must not start on it.
 	MayStart func(context.Context) error
-	// Environment is what seid gets beside the gate's own.
+	// Environment is what seid gets beside the gate's own. It may take a while: it is asked for before
+	// the record says that seid is about to be started.
 	Environment func(context.Context) []string
 	// Starting is called right before seid is started.
 	Starting func() error
@@ -97,22 +98,35 @@ func (g Gate) Run(ctx context.Context, argv []string, okExit ...int) error {
 		return err
 	}
 	defer release()
-	if err := g.wait(ctx, j); err != nil {
-		return err
-	}
-	select {
-	case s := <-signals:
-		return fmt.Errorf("waiting at the gate: %s", s)
-	default:
-	}
 	// The child dies with the thread that started it, so the thread is kept.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	child, err := g.start(ctx, path, argv, j)
+	child, err := g.launch(ctx, signals, path, argv, j)
 	if err != nil {
 		return err
 	}
 	return judge(child.watch(signals), okExit)
+}
+
+// launch waits until seid may start and starts it. It waits again when what was agreed to has changed
+// before seid was started.
+func (g Gate) launch(ctx context.Context, signals <-chan os.Signal, path string, argv []string, j *journal) (*child, error) {
+	for {
+		if err := g.wait(ctx, j); err != nil {
+			return nil, err
+		}
+		select {
+		case s := <-signals:
+			return nil, fmt.Errorf("waiting at the gate: %s", s)
+		default:
+		}
+		child, err := g.start(ctx, path, argv, j)
+		if !errors.Is(err, errChanged) {
+			return child, err
+		}
+		g.Log.Info("waiting at the gate", "reason", err.Error())
+		j.update(judged(j.record, verdict{waiting: err.Error()}))
+	}
 }
 
 func (g Gate) now() time.Time {
@@ -127,42 +141,49 @@ func (g Gate) now() time.Time {
 type journal struct {
 	Gate
 	record supervision.Record
+	// agreed is what seid was let through with, and environment what it gets beside the gate's own.
+	agreed      basis
+	environment []string
 }
 
 // open takes the home over from the gate before: it waits until that one and its process
-// are gone, for two processes on one home would damage it.
+// are gone, for two processes on one home would damage it. It also waits while the lock cannot be
+// taken: without it there is no record, and so nothing that keys and orders to end are compared with.
 func (j *journal) open(ctx context.Context) (release func(), err error) {
 	if j.Home == "" {
 		return func() {}, nil
 	}
 	tick := time.NewTicker(orderEvery)
 	defer tick.Stop()
-	said := false
-	for {
-		release, err = supervision.Watch(j.Home)
-		if err == nil || !errors.Is(err, supervision.ErrWatched) {
+	for said := ""; ; {
+		if release, err = supervision.Watch(j.Home); err == nil {
 			break
 		}
-		if !said {
-			j.Log.Info("waiting at the gate", "reason", err.Error())
-			said = true
+		if reason := j.whyNotWatched(err); reason != said {
+			j.Log.Info("waiting at the gate", "reason", reason)
+			said = reason
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for the gate before: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("waiting for the gate's lock: %w", context.Cause(ctx))
 		case <-tick.C:
 		}
-	}
-	if err != nil {
-		j.Log.Error("nothing will be recorded", "error", err)
-		j.Home = ""
-		return func() {}, nil
 	}
 	if err := j.takeOver(ctx, tick); err != nil {
 		release()
 		return nil, err
 	}
 	return release, nil
+}
+
+// whyNotWatched says why the lock is not taken, and what to do unless it takes care of itself.
+func (j *journal) whyNotWatched(err error) string {
+	if errors.Is(err, supervision.ErrWatched) {
+		return err.Error()
+	}
+	return fmt.Sprintf("seid is not started: %v; without this lock a second seid could use the home, and no key is compared; "+
+		"make %s a directory that user %d can write, on a volume with free space that supports file locks",
+		err, supervision.Path(j.Home, ""), os.Getuid())
 }
 
 func (j *journal) takeOver(ctx context.Context, tick *time.Ticker) error {

@@ -56,13 +56,8 @@ func (g Gate) look(ctx context.Context, client *http.Client, j *journal) verdict
 	// The key is told before the answer is asked for: opening waits for it.
 	j.update(next)
 	v := g.ask(ctx, client, signs)
-	if v == (verdict{}) && problem != "" {
-		v.refusal = problem
-	}
-	if v == (verdict{}) && g.Rules.MayStart != nil {
-		if err := g.Rules.MayStart(ctx); err != nil {
-			v.refusal = err.Error()
-		}
+	if v == (verdict{}) {
+		v = g.prepare(ctx, j, basis{signs: signs, key: next.Key}, problem)
 	}
 	j.update(judged(next, v))
 	if v != (verdict{}) || j.Home == "" {
@@ -73,6 +68,31 @@ func (g Gate) look(ctx context.Context, client *http.Client, j *journal) verdict
 	v = g.ask(ctx, client, signs)
 	j.update(judged(next, v))
 	return v
+}
+
+// prepare does what takes time once the sidecar lets seid through, and keeps what it goes by: the key
+// that the sidecar was asked about, and what is on disk before any of it.
+func (g Gate) prepare(ctx context.Context, j *journal, asked basis, problem string) verdict {
+	if problem != "" {
+		return verdict{refusal: problem}
+	}
+	if j.Home != "" {
+		var err error
+		if asked.config, err = digestOf(j.Home); err != nil {
+			return verdict{refusal: err.Error()}
+		}
+	}
+	j.agreed = asked
+	if g.Rules.MayStart != nil {
+		if err := g.Rules.MayStart(ctx); err != nil {
+			return verdict{refusal: err.Error()}
+		}
+	}
+	j.environment = nil
+	if g.Rules.Environment != nil {
+		j.environment = g.Rules.Environment(ctx)
+	}
+	return verdict{}
 }
 
 // judged is a record with a verdict.

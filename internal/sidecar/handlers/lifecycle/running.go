@@ -99,8 +99,8 @@ func (t *Tasks) recorded() (*running, error) {
 	return found, nil
 }
 
-// startDelay is how long a gate may take from letting seid through to its start: it looks up a name
-// and may have to clear away what an interrupted state sync has left.
+// startDelay is how long a gate may take from letting seid through to its start: it may have to clear
+// away what an interrupted state sync has left.
 const startDelay = 30 * time.Second
 
 var errAboutToStart = errors.New("the gate is about to start seid")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/opt"
+	"golang.org/x/sys/unix"
 )
 
 // An entry of the index: a prefix byte, the height and the format.
@@ -90,8 +92,16 @@ func removeLogs(dir string) error {
 	return nil
 }
 
+// copyFlat copies the files of a directory that seid can write. Whatever seid puts in the place of one,
+// or of the directory, nothing from outside of the directory above is read: seid must not get at
+// what the sidecar alone may read.
 func copyFlat(from, to string) error {
-	entries, err := os.ReadDir(from)
+	root, err := openInside(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return err
 	}
@@ -99,22 +109,44 @@ func copyFlat(from, to string) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() == "LOCK" || strings.HasPrefix(e.Name(), "LOG") || !e.Type().IsRegular() {
+		if e.Name() == "LOCK" || strings.HasPrefix(e.Name(), "LOG") {
 			continue
 		}
-		if err := copyFile(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+		seen, err := root.Lstat(e.Name())
+		if err != nil {
+			return err
+		}
+		if !seen.Mode().IsRegular() {
+			continue
+		}
+		if err := copyFile(root, seen, filepath.Join(to, e.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func copyFile(from, to string) error {
-	src, err := os.Open(from) //nolint:gosec // a file of the node's home
+// openInside opens a directory that is not reached over a link out of the directory above.
+func openInside(dir string) (*os.Root, error) {
+	above, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = above.Close() }()
+	return above.OpenRoot(filepath.Base(dir))
+}
+
+// copyFile copies a file that was seen in a directory, and nothing that has taken its place.
+func copyFile(from *os.Root, seen fs.FileInfo, to string) error {
+	// A pipe in the place of the file must not hold us up.
+	src, err := from.OpenFile(seen.Name(), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = src.Close() }()
+	if info, err := src.Stat(); err != nil || !os.SameFile(info, seen) {
+		return errors.Join(err, fmt.Errorf("%s was replaced while it was copied", seen.Name()))
+	}
 	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // a file of the node's home
 	if err != nil {
 		return err
