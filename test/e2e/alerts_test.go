@@ -3,7 +3,11 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/seid/home"
 )
 
 // noticesANodeWithoutPeers makes one, and sees that the alert's expression is true of it and of no other.
@@ -101,8 +106,9 @@ func (m *monitor) awaitAlert(alert, expr, label, value string) {
 // Blocks that a validator of the alerts' chain may miss before it is jailed, out of a window twice as long.
 const missable = 120
 
-// The alerts about validators and about a chain that stands, on a chain whose validators are stopped: it takes some six
-// minutes, most of them in blocks that are missed on purpose. E2E_ALERTS=all makes them all.
+// The alerts about validators, about a chain that stands, and about nodes that differ from the others of theirs, on a chain
+// whose validators are stopped: it takes some twelve minutes, most of them in blocks that are missed on purpose.
+// E2E_ALERTS=all makes them all.
 func TestAlerts_ChainWithoutItsValidators_AreTrueOfIt(t *testing.T) {
 	if os.Getenv("E2E_ALERTS") != "all" {
 		t.Skip("skipped: it waits for missed blocks; E2E_ALERTS=all runs it")
@@ -114,15 +120,15 @@ func TestAlerts_ChainWithoutItsValidators_AreTrueOfIt(t *testing.T) {
 	if err != nil {
 		t.Fatalf("getting prometheus: %v", err)
 	}
-	fleet := s.founders()
-	delete(fleet.Spec.Template.Spec.Overrides, keyHaltHeight)
-	fleet.Spec.Genesis.Overrides = map[string]apiextensionsv1.JSON{
+	fleet := s.voters()
+	maps.Copy(fleet.Spec.Genesis.Overrides, map[string]apiextensionsv1.JSON{
 		"slashing.params.signed_blocks_window":   rawJSON(fmt.Sprintf("%q", fmt.Sprint(2*missable))),
 		"slashing.params.min_signed_per_window":  rawJSON(`"0.5"`),
 		"slashing.params.downtime_jail_duration": rawJSON(`"600s"`),
-	}
+	})
 	s.create(fleet)
 	s.awaitFleet("v", v1alpha1.ConditionNodesReady, metav1.ConditionTrue)
+	s.stopsEarly("late")
 	m := s.startMonitor(bin)
 	m.scrapeNodes(validators)
 
@@ -143,6 +149,85 @@ func TestAlerts_ChainWithoutItsValidators_AreTrueOfIt(t *testing.T) {
 	m.pauseNodes()
 	m.scrapeWhenUp("v-2")
 	m.awaitNothing("ChainHalted of a chain that goes on again", halted)
+
+	m.noticesAFillingDisk("v-0")
+	m.noticesAnotherHistory("w")
+	m.noticesANodeThatStaysBehind("late", "young")
+}
+
+// noticesAFillingDisk writes to the volume of a node. All volumes of the cluster are folders of one disk, so it fills for
+// all of them.
+func (m *monitor) noticesAFillingDisk(node string) {
+	m.t.Helper()
+	soon := m.ofNodes(m.alertFor("DiskFillingUp", "soon"), m.namespace)
+	m.awaitNothing("DiskFillingUp of volumes that hardly fill", soon)
+	pids := processes(m.pod(node), seidStart)
+	if len(pids) == 0 {
+		m.t.Fatalf("seid of %s is not running", node)
+	}
+	filler, err := os.Create(fmt.Sprintf("/proc/%d/root%s/filler", pids[0], home.DefaultPath))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	written, err := io.CopyN(filler, rand.NewChaCha8([32]byte{}), 3<<30)
+	if err := errors.Join(err, filler.Close()); err != nil {
+		m.t.Fatalf("after %d bytes: %v", written, err)
+	}
+	m.awaitValue("DiskFillingUp of all nodes on the disk", fmt.Sprintf("count(%s)", soon), func(v float64) bool { return v == validators })
+}
+
+// noticesAnotherHistory starts a second chain of the same id, of a single validator that is faster than the other
+// chain: when it is at the same height, it has another app hash than most.
+func (m *monitor) noticesAnotherHistory(fleet string) {
+	m.t.Helper()
+	deviates := m.ofNodes(m.alertFor("AppHashMismatch", "deviates"), m.namespace)
+	m.awaitNothing("AppHashMismatch of nodes with one history", deviates)
+	alone := m.founders()
+	alone.Name, alone.Spec.Replicas = fleet, 1
+	overrides := alone.Spec.Template.Spec.Overrides
+	delete(overrides, keyHaltHeight)
+	overrides["consensus.unsafe_commit_timeout_override"] = "200ms"
+	m.create(alone)
+	m.awaitFleet(fleet, v1alpha1.ConditionNodesReady, metav1.ConditionTrue)
+	m.scrapeNodes(validators + 1)
+	m.awaitAlert("AppHashMismatch", deviates, "name", fleet+"-0")
+}
+
+// stopsEarly makes a full node that is paused once it is in sync.
+func (s *scenario) stopsEarly(name string) {
+	s.t.Helper()
+	s.create(s.fullNode(name))
+	s.awaitInSync(name)
+	s.edit(name, func(node *v1alpha1.SeiNode) { node.Spec.Paused = true })
+}
+
+// noticesANodeThatStaysBehind resumes a node that was stopped early when all that is left of its chain is a node that began
+// with a snapshot, and so lacks the blocks that it needs.
+func (m *monitor) noticesANodeThatStaysBehind(late, young string) {
+	m.t.Helper()
+	behind := m.ofNodes(m.alert("NodeBehind"), m.namespace)
+	m.awaitNothing("NodeBehind of nodes that keep up", behind)
+	node := m.fullNode(young)
+	node.Labels["serves"] = late
+	m.create(node)
+	m.awaitInSync(young)
+	m.runTask("state-sync", young, func(spec *v1alpha1.SeiNodeTaskSpec) {
+		spec.Kind, spec.StateSync = v1alpha1.TaskKindStateSync, &v1alpha1.StateSyncTask{
+			RPCServers: []v1alpha1.HostPort{m.rpcAddress("v-0"), m.rpcAddress("v-1")},
+		}
+	})
+	m.awaitTask("state-sync")
+	m.awaitInSync(young)
+	m.pauseNodes("v-0", "v-1", "v-2", "v-3")
+	m.edit(late, func(node *v1alpha1.SeiNode) {
+		node.Spec.Paused = false
+		node.Spec.Peers = []v1alpha1.PeerSource{{Label: &v1alpha1.LabelPeers{Selector: map[string]string{"serves": late}}}}
+		node.Spec.Overrides = map[string]string{"network.rpc.lag_threshold": "10"}
+	})
+	m.awaitReason(late, v1alpha1.ReasonBehind)
+	m.scrape(m.namespace)
+	m.awaitAlert("NodeBehind", behind, "name", late)
+	m.t.Logf("%s starts at block %d: %s", young, m.firstBlock(young), describe(m.seiNode(late)))
 }
 
 // stopFor stops a validator while the others make some blocks, and starts it again.
