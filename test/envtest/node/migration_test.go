@@ -139,7 +139,7 @@ func TestMigration_ANodeOfThePublicOperator_RunsOnUntilItsRestart(t *testing.T) 
 		t.Error("another configuration has replaced the pod")
 	}
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Annotations = map[string]string{v1alpha1.AnnotationRestart: "now"} })
-	// The simulated volume knows nothing of what ran before and is prepared anew; a real one has its data.
+	// The simulated volume knows nothing of what ran before and is prepared again; a real one has its data.
 	w.await("n", settled)
 	if w.Get("n-0", now); now.UID == pod.UID {
 		t.Error("the pod is the same")
