@@ -6,6 +6,6 @@
 // binary is built once and run once per mutant. Nothing is changed on disk: the compiler reads the
 // changed files from an overlay.
 //
-// The tests of the file's own package run first, then those that the mutant names, until one fails.
+// The tests of the file's own package run first, then those that the mutant names, until one
 // fails.
 package main

@@ -9,7 +9,7 @@ import (
 	seiv1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 )
 
-const opWaitLong = `Follow a SeiNodeTask to its end. A task that fails ends the command with an error.
+const waitForTaskLong = `Follow a SeiNodeTask to its end. A task that fails ends the command with an error.
 
 With --output the task is printed as it was seen last, and what happens on the way to standard error.`
 
@@ -17,7 +17,7 @@ func newOpWait(f *Factory) *cobra.Command {
 	var wait waiting
 	var output Output
 	cmd := &cobra.Command{
-		Use: "wait NAME", Short: "Follow a SeiNodeTask to its end", Long: opWaitLong,
+		Use: "wait NAME", Short: "Follow a SeiNodeTask to its end", Long: waitForTaskLong,
 		Example: "  kubectl sei op wait restart-seid-x7k2p --timeout 30m",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: f.CompleteTasks(),
 		RunE: func(cmd *cobra.Command, args []string) error {

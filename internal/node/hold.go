@@ -54,7 +54,8 @@ func blocked(in *Input) string {
 	f, t := &in.Facts, &in.Target
 	if f.Initialized && t.Signs && f.homeEmpty() && !t.RetryNode {
 		return "the volume of this validator is empty, so its signing state is lost: restore the volume, or, " +
-			"if you are certain that the key signs nowhere else and has not signed recent heights, set the annotation " + v1alpha1.AnnotationRetry + " of this SeiNode to any new value"
+			"if you are certain that the key signs nowhere else and has not signed recent heights, set the annotation " +
+			v1alpha1.AnnotationRetry + " of this SeiNode to any new value"
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ type Target struct {
 	Retry bool
 	// RetryNode: it was asked of this node.
 	RetryNode bool
-	Paused bool
+	Paused    bool
 	// TemplateProblem is why no pod template can be rendered; empty when one can.
 	TemplateProblem string
 	// ConfigProblem is why the spec's configuration cannot be used; empty when it can.

@@ -56,8 +56,9 @@ func (o *Observation) budgetSays() (Decision, bool) {
 // compete for it. Nodes that have no child yet take no part, although they count if they are down.
 func (o *Observation) queued() []fleet.Node {
 	var waiting, idle []string
-	var others []member
-	for _, m := range o.members() {
+	members := o.members()
+	others := make([]member, 0, len(members))
+	for _, m := range members {
 		switch {
 		case m.started() && m.Phase == v1alpha1.NodeTaskPending:
 			waiting = append(waiting, m.Name)

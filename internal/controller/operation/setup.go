@@ -58,8 +58,9 @@ func (r *Reconciler) tasksOfNode(ctx context.Context, o client.Object) []reconci
 
 // unfinished requests the tasks for a target that are not over.
 func (r *Reconciler) unfinished(ctx context.Context, namespace, target string) []reconcile.Request {
-	var found []reconcile.Request
-	for _, task := range r.tasksFor(ctx, namespace, target) {
+	tasks := r.tasksFor(ctx, namespace, target)
+	found := make([]reconcile.Request, 0, len(tasks))
+	for _, task := range tasks {
 		found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(task)})
 	}
 	return found

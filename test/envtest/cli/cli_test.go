@@ -17,6 +17,7 @@ import (
 
 	seiv1alpha1 "github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/cli"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/test/envtest"
 )
 
@@ -39,13 +40,14 @@ func newUser(t *testing.T) *user {
 	env := envtest.Shared(t)
 	u := &user{Env: env, ns: env.Namespace(t)}
 	spec := seiv1alpha1.SeiNodeSpec{ChainID: "pacific-1", Image: "registry.example.com/seid:v6.4.0", FullNode: &seiv1alpha1.FullNodeSpec{}}
-	fleet := &seiv1alpha1.SeiNodeDeployment{ObjectMeta: metav1.ObjectMeta{Name: "rpc", Namespace: u.ns}}
-	fleet.Spec.Replicas, fleet.Spec.Template.Spec = 2, spec
-	u.make(t, fleet)
+	snd := &seiv1alpha1.SeiNodeDeployment{ObjectMeta: metav1.ObjectMeta{Name: "rpc", Namespace: u.ns}}
+	snd.Spec.Replicas, snd.Spec.Template.Spec = 2, spec
+	u.make(t, snd)
 	for _, name := range []string{"rpc-0", "rpc-1", "val"} {
 		node := &seiv1alpha1.SeiNode{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: u.ns}, Spec: spec}
 		if ordinal, ok := strings.CutPrefix(name, "rpc-"); ok {
 			node.Labels = map[string]string{seiv1alpha1.LabelDeployment: "rpc", seiv1alpha1.LabelDeploymentOrdinal: ordinal}
+			node.OwnerReferences = []metav1.OwnerReference{*fleet.OwnerReference(snd)}
 		}
 		u.make(t, node)
 	}
