@@ -14,7 +14,7 @@ func TestTargets_RenderedOncePerSpecMetadataRetryPeersAndImage(t *testing.T) {
 	var m targets
 	node, peers, image, renders := newFullNode(), []string{"a@x"}, "seid:v6", 0
 	wanted := func() string {
-		return fmt.Sprint(node.Generation, node.Labels, node.Status.RetriedFor, peers, image)
+		return fmt.Sprint(node.Generation, node.Labels, node.Status.RetriedFor, node.Status.RetriedForFleet, peers, image)
 	}
 	render := func() domain.Target {
 		renders++
@@ -35,8 +35,9 @@ func TestTargets_RenderedOncePerSpecMetadataRetryPeersAndImage(t *testing.T) {
 		{func() {}, 5},
 		{func() { node.Labels = map[string]string{"team": "rpc"} }, 6},
 		{func() { node.Status.RetriedFor = "1" }, 7},
-		{func() { m.forget(client.ObjectKeyFromObject(node)) }, 8},
-		{func() {}, 8},
+		{func() { node.Status.RetriedForFleet = "1" }, 8},
+		{func() { m.forget(client.ObjectKeyFromObject(node)) }, 9},
+		{func() {}, 9},
 	} {
 		c.change()
 		if got := m.of(node, peers, image, render); got.What != wanted() || renders != c.want {

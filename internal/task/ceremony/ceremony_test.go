@@ -149,7 +149,7 @@ func TestCollectGentxs_SaysWhomItWaitsForAndWhy(t *testing.T) {
 		}, plan.Outcome.IsWait, "val-1 (it failed and starts over: step x: boom)"},
 		"node failed again": {func(e *Env, _ []*fake) {
 			e.Members[1].Node.Status = v1alpha1.SeiNodeStatus{
-				Phase: v1alpha1.NodeFailed, RetriedFor: e.Plan.ID, LastPlan: &v1alpha1.PlanSummary{FailedTask: "x", Error: "boom"},
+				Phase: v1alpha1.NodeFailed, RetriedForFleet: e.Plan.ID, LastPlan: &v1alpha1.PlanSummary{FailedTask: "x", Error: "boom"},
 			}
 		}, plan.Outcome.IsTerminal, "validator val-1 failed: step x: boom"},
 	}

@@ -20,7 +20,7 @@ import (
 func collectGentxs(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan.Outcome {
 	var waiting []string
 	for _, m := range env.Members {
-		if failed := failure(m.Node); failed != "" && m.Node.Status.RetriedFor == env.Plan.ID {
+		if failed := failure(m.Node); failed != "" && m.Node.Status.RetriedForFleet == env.Plan.ID {
 			return plan.Terminal(ReasonValidatorFailed, fmt.Errorf("validator %s failed: %s", m.Name, failed))
 		}
 		if why := unready(m.Node); why != "" {
