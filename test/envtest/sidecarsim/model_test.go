@@ -160,6 +160,7 @@ func TestConfigValidate_RefusedForAnotherVersion_StaysAndHoldsTheGate(t *testing
 	})
 	r.configure("full", "h1", `{}`)
 	r.open("h1", "")
+	r.wantState(api.SeidRunning, 1)
 	r.stop()
 	r.image = "seid:2"
 	r.start()
