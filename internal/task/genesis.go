@@ -147,5 +147,9 @@ func gentxParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, err
 }
 
 func genesisPeersParams(_ context.Context, env *Env, _ *v1alpha1.PlannedTask) (any, error) {
-	return wire.SetGenesisPeers{Peers: env.Observed.Peers}, nil
+	peers := env.Observed.Peers
+	if len(peers) == 0 && env.Render.Platform.Buckets.Genesis == "" {
+		peers = []string{} // there is no list to take them from
+	}
+	return wire.SetGenesisPeers{Peers: peers}, nil
 }

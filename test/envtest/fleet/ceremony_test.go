@@ -304,6 +304,14 @@ func TestCeremony_LostGenesisThatNobodyHas_IsRefused(t *testing.T) {
 	}
 }
 
+// A validator that starts a chain alone has no peers, and no bucket has to say so.
+func TestCeremony_OfASingleValidator_StartsIt(t *testing.T) {
+	w := newOperatedWorld(t)
+	w.chain()
+	w.Create(validators("alone", 1))
+	w.await("alone", settled)
+}
+
 func TestCeremony_AValidatorFails_IsNamedAndARetryNeedsNoNewChain(t *testing.T) {
 	w := newOperatedWorld(t)
 	w.chain()

@@ -1,6 +1,7 @@
 package sidecarsim
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -55,9 +56,15 @@ func reloadConfig(m *model, p *process, params wire.ConfigReload) (any, error) {
 	return m.write(h, files{mode: h.files.mode, overrides: merged(h.files.overrides, params.Fields)}), nil
 }
 
+// envGenesisBucket is where a list of peers may be.
+const envGenesisBucket = "SEI_GENESIS_BUCKET_URL"
+
 // setGenesisPeers and configureStateSync belong to the configuration that was applied:
 // it keeps its name, and has to be validated again.
 func setGenesisPeers(m *model, p *process, params wire.SetGenesisPeers) (any, error) {
+	if params.Peers == nil && envOf(p.pod, p.all.opts.Container)[envGenesisBucket] == "" {
+		return nil, api.Terminal(api.CodePrecondition, errors.New("no genesis bucket is configured"))
+	}
 	h := m.home(p.volume)
 	next := h.files
 	next.overrides = merged(h.files.overrides, map[string]string{keyPersistentPeers: strings.Join(params.Peers, ",")})

@@ -248,8 +248,9 @@ type ExportedGenesis struct {
 
 // SetGenesisPeers asks to connect the validators of a ceremony to each other.
 type SetGenesisPeers struct {
-	// Peers are id@host:port; empty means the bucket's peers.json.
-	Peers []string `json:"peers,omitempty"`
+	// Peers are id@host:port; absent means the bucket's peers.json, and an empty list none: a validator that
+	// starts a chain alone has nobody to connect to.
+	Peers []string `json:"peers,omitzero"`
 }
 
 // Validate checks what can be checked without the node.

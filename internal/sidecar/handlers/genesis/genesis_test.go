@@ -389,4 +389,10 @@ func TestSetGenesisPeers_GivenAsParameter_LeavesItselfOut(t *testing.T) {
 	}
 	_, err := f.Run(t, api.SetGenesisPeers, `{"peers":["nobody"]}`)
 	handlertest.WantError(t, err, api.CodeInvalidParams, "peers[0]")
+	_, err = f.Run(t, api.SetGenesisPeers, `{}`)
+	handlertest.WantError(t, err, api.CodePrecondition, "no genesis bucket")
+	alone := handlertest.Must[wire.Peers](t, f.Harness, api.SetGenesisPeers, `{"peers":[]}`)
+	if len(alone.Peers) != 0 {
+		t.Errorf("a validator that is alone has the peers %v", alone.Peers)
+	}
 }

@@ -21,7 +21,7 @@ func (t *Tasks) setPeers(ctx context.Context, _ engine.Task, p wire.SetGenesisPe
 		return nil, needsIdentity(err)
 	}
 	peers := p.Peers
-	if len(peers) == 0 {
+	if peers == nil {
 		if peers, err = t.peersFromBucket(ctx); err != nil {
 			return nil, err
 		}
