@@ -13,8 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/seid/home"
@@ -150,9 +152,11 @@ func TestAlerts_ChainWithoutItsValidators_AreTrueOfIt(t *testing.T) {
 	m.scrapeWhenUp("v-2")
 	m.awaitNothing("ChainHalted of a chain that goes on again", halted)
 
-	m.noticesAnotherHistory("w")
 	m.noticesANodeThatStaysBehind("late", "young")
-	m.noticesAFillingDisk("young")
+	m.pauseNodes()
+	m.scrapeWhenUp("v-0")
+	m.noticesAnotherHistory("w")
+	m.noticesAFillingDisk("w-0")
 }
 
 // noticesAFillingDisk writes to the volume of a node. All volumes of the cluster are folders of one disk, so it fills for
@@ -191,6 +195,12 @@ func (m *monitor) noticesAnotherHistory(fleet string) {
 	overrides := alone.Spec.Template.Spec.Overrides
 	delete(overrides, keyHaltHeight)
 	overrides["consensus.unsafe_commit_timeout_override"] = "200ms"
+	// A namespace has one fleet that starts a chain, and one genesis: those of the first chain go, and its nodes stay.
+	m.deleteInForeground()
+	genesis := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "v-genesis"}}
+	if err := m.Delete(m.t.Context(), genesis); client.IgnoreNotFound(err) != nil {
+		m.t.Fatal(err)
+	}
 	m.create(alone)
 	m.awaitFleet(fleet, v1alpha1.ConditionNodesReady, metav1.ConditionTrue)
 	m.scrapeNodes(validators + 1)
