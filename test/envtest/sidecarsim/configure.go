@@ -65,6 +65,9 @@ func setGenesisPeers(m *model, p *process, params wire.SetGenesisPeers) (any, er
 	if params.Peers == nil && envOf(p.pod, p.all.opts.Container)[envGenesisBucket] == "" {
 		return nil, api.Terminal(api.CodePrecondition, errors.New("no genesis bucket is configured"))
 	}
+	if params.Peers != nil && len(params.Peers) == 0 {
+		return wire.Peers(params), nil
+	}
 	h := m.home(p.volume)
 	next := h.files
 	next.overrides = merged(h.files.overrides, map[string]string{keyPersistentPeers: strings.Join(params.Peers, ",")})

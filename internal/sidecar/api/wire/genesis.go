@@ -248,8 +248,8 @@ type ExportedGenesis struct {
 
 // SetGenesisPeers asks to connect the validators of a ceremony to each other.
 type SetGenesisPeers struct {
-	// Peers are id@host:port; absent means the bucket's peers.json, and an empty list none: a validator that
-	// starts a chain alone has nobody to connect to.
+	// Peers are id@host:port; absent means the bucket's peers.json. An empty list leaves the configuration as
+	// it is: a validator that starts a chain alone has no others to connect to.
 	Peers []string `json:"peers,omitzero"`
 }
 

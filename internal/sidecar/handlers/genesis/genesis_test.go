@@ -392,7 +392,7 @@ func TestSetGenesisPeers_GivenAsParameter_LeavesItselfOut(t *testing.T) {
 	_, err = f.Run(t, api.SetGenesisPeers, `{}`)
 	handlertest.WantError(t, err, api.CodePrecondition, "no genesis bucket")
 	alone := handlertest.Must[wire.Peers](t, f.Harness, api.SetGenesisPeers, `{"peers":[]}`)
-	if len(alone.Peers) != 0 {
-		t.Errorf("a validator that is alone has the peers %v", alone.Peers)
+	if data, err := os.ReadFile(f.home.ConfigToml()); len(alone.Peers) != 0 || !bytes.Contains(data, []byte(other)) {
+		t.Errorf("an empty list has set %v, or removed the peers of the configuration (%v)", alone.Peers, err)
 	}
 }

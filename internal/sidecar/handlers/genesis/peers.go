@@ -21,10 +21,14 @@ func (t *Tasks) setPeers(ctx context.Context, _ engine.Task, p wire.SetGenesisPe
 		return nil, needsIdentity(err)
 	}
 	peers := p.Peers
-	if peers == nil {
+	switch {
+	case peers == nil:
 		if peers, err = t.peersFromBucket(ctx); err != nil {
 			return nil, err
 		}
+	case len(peers) == 0:
+		// Peers that the user has set in the configuration stay.
+		return wire.Peers{Peers: peers}, nil
 	}
 	others := slices.DeleteFunc(slices.Clone(peers), func(peer string) bool { return strings.HasPrefix(peer, self+"@") })
 	if err := t.SetPeers(ctx, others); err != nil {
