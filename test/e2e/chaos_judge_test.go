@@ -80,7 +80,7 @@ func (r *chaosRun) judgeChain(blocks []chaos.Block, runs []chaos.Run) {
 	r.watch.mu.Lock()
 	reads, twice := r.watch.reads, slices.Clone(r.watch.signedTwice)
 	r.watch.mu.Unlock()
-	r.verdict("height, round and step of no validator's signing state go back, and none is signed anew",
+	r.verdict("height, round and step of no validator's signing state go back, and none is signed again",
 		fmt.Sprintf("%d looks at priv_validator_state.json", reads), twice)
 	r.verdict("no node has two processes of seid at a time", fmt.Sprintf("%d processes in all", len(runs)), chaos.Together(runs, r.nodes))
 	r.verdict("all nodes have the same block at the same height", "the last block that all have", r.forks())
@@ -130,7 +130,7 @@ func (r *chaosRun) judgeEnd() {
 	} else {
 		r.factf("all well again", "%.0f s after the last disturbance", r.report.Settled.Sub(r.report.Calm).Seconds())
 	}
-	r.verdict("all nodes end in sync, with the image and the configuration of their fleet, and no condition tells of a failure", "SeiNodes and fleets", wrong)
+	r.verdict("all nodes end in sync, with the image and the configuration of their fleet, and no condition reports a failure", "SeiNodes and fleets", wrong)
 	from := r.auditSize()
 	r.waitUntil(time.Now().Add(calmQuiet)) // that nothing happens is the point
 	r.verdict("the operator is silent in the end", fmt.Sprintf("the audit log of %s", calmQuiet), r.operatorWrites(from))
