@@ -9,7 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/controller/loop"
@@ -56,6 +58,40 @@ func TestReconcile_EachObjectGetsWhatIsDue(t *testing.T) {
 		if c.want == "run" && !slices.Equal(seen, c.finalizers) {
 			t.Errorf("%s: the object that is run has finalizers %v", name, seen)
 		}
+	}
+}
+
+// What was decided on an object as it was before our own write is wrong.
+func TestReconcile_CacheBehindOurOwnStatus_NothingIsDone(t *testing.T) {
+	pod := written("a", "")
+	server := fake.NewClientBuilder().WithObjects(pod).WithStatusSubresource(pod).Build()
+	cached := &corev1.Pod{}
+	if err := server.Get(t.Context(), writtenName, cached); err != nil {
+		t.Fatal(err)
+	}
+	base := &loop.Base{Live: server, Metrics: metrics.Default(), Client: interceptor.NewClient(server, interceptor.Funcs{
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+			cached.DeepCopyInto(into.(*corev1.Pod))
+			return nil
+		},
+	})}
+	base.Init(v1alpha1.KindSeiNode)
+	runs := 0
+	run := func(ctx context.Context, pod *corev1.Pod) (ctrl.Result, error) {
+		runs++
+		snapshot := base.Status.New(pod)
+		pod.Status.Reason = "changed"
+		_, err := snapshot.Patch(ctx, server, pod)
+		return ctrl.Result{}, err
+	}
+	for range 2 {
+		result, err := loop.Reconcile(t.Context(), base, ctrl.Request{NamespacedName: writtenName}, &corev1.Pod{}, loop.Actions[*corev1.Pod]{Run: run, Finalize: run})
+		if err != nil {
+			t.Fatalf("%+v, %v", result, err)
+		}
+	}
+	if runs != 1 {
+		t.Errorf("it was acted on %d times, want once: the cache does not show what the first one wrote", runs)
 	}
 }
 

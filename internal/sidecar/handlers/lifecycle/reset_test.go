@@ -119,3 +119,24 @@ func TestReset_FailsMidway_SeidMayNotStartUntilItIsComplete(t *testing.T) {
 		t.Errorf("after the reset: %v", err)
 	}
 }
+
+// What depends on the data is forgotten before the data goes: after half a reset nothing says that it is there.
+func TestReset_FailsMidway_WhatDependsOnTheDataIsForgotten(t *testing.T) {
+	f := newFixture(t)
+	elsewhere := filepath.Join(t.TempDir(), "snapshots")
+	if err := os.WriteFile(elsewhere, []byte("no directory"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.fill(map[string]string{
+		"config/app.toml":            fmt.Sprintf("[state-sync]\nsnapshot-directory = %q\n", elsewhere),
+		".sei-sidecar-snapshot-done": "", ".sei-sidecar-statesync-done": "", ".sei-sidecar-last-upload.json": "{}",
+	})
+	if _, err := f.Run(t, api.ResetData, `{}`); err == nil {
+		t.Fatal("the reset did not fail")
+	}
+	for _, name := range []string{".sei-sidecar-snapshot-done", ".sei-sidecar-statesync-done", ".sei-sidecar-last-upload.json"} {
+		if _, there := f.files()[name]; there {
+			t.Errorf("%s still says that the data is there", name)
+		}
+	}
+}
