@@ -28,7 +28,8 @@ func ForDeployment(before, after *seiv1.SeiNodeDeployment, changes string) []Eve
 			list = append(list, New(RolloutStalled, "%s", t.To.Message).About(Node(after, waitedFor(after.Status.Rollout))))
 		case t.Became(seiv1.ConditionRolloutFailed, metav1.ConditionTrue, ""):
 			list = append(list, New(RolloutFailed, "%s", t.To.Message))
-		case t.Became(seiv1.ConditionPlanInProgress, metav1.ConditionFalse, seiv1.ReasonPlanFailed) && after.Status.GenesisHash != "":
+		case t.Became(seiv1.ConditionPlanInProgress, metav1.ConditionFalse, seiv1.ReasonPlanFailed) &&
+			conditions.Is(after.Status.Conditions, seiv1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, ""):
 			list = append(list, New(PlanFailed, "%s", t.To.Message))
 		case t.Became(seiv1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, ""):
 			list = append(list, New(CeremonyComplete, "%s", t.To.Message).About(core(after, "ConfigMap", after.Status.GenesisConfigMap)))

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/platform"
 )
@@ -88,13 +89,14 @@ type CeremonyFacts struct {
 }
 
 // DecideCeremony chooses what to do about the fleet's genesis. A ceremony that is
-// complete is never run again: its hash is in status, or else in the ConfigMap.
+// complete is never run again: its hash is in status, or else in the ConfigMap. Of one that another
+// operator has completed there is neither, and the validators have the genesis.
 func DecideCeremony(snd *v1alpha1.SeiNodeDeployment, seen CeremonyFacts, now time.Time) Ceremony {
 	if snd.Spec.Genesis == nil {
 		return Ceremony{State: CeremonyNone}
 	}
 	own, other := ownGenesis(snd, seen.Genesis)
-	if snd.Status.GenesisHash != "" {
+	if snd.Status.GenesisHash != "" || ChainBegun(snd) && own == nil {
 		return afterCeremony(snd, own, now)
 	}
 	if problem := ceremonyProblem(snd, own, other, seen.Founders); problem != "" {
@@ -110,6 +112,12 @@ func DecideCeremony(snd *v1alpha1.SeiNodeDeployment, seen CeremonyFacts, now tim
 		return Ceremony{State: CeremonyBlocked, Message: err.Error() + ". The genesis of a fleet cannot change: delete and recreate the fleet"}
 	}
 	return again(snd, ReasonGenesisCeremony, now)
+}
+
+// ChainBegun reports whether the fleet's chain has its genesis, by what status says.
+func ChainBegun(snd *v1alpha1.SeiNodeDeployment) bool {
+	return snd.Status.GenesisHash != "" ||
+		conditions.Is(snd.Status.Conditions, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, "")
 }
 
 // afterCeremony sees to the ConfigMap of a chain that exists: another genesis in its place is
@@ -159,7 +167,7 @@ func founder(snd *v1alpha1.SeiNodeDeployment, founders []v1alpha1.SeiNodeDeploym
 }
 
 func precedes(a, b *v1alpha1.SeiNodeDeployment) bool {
-	if begun := a.Status.GenesisHash != ""; begun != (b.Status.GenesisHash != "") {
+	if begun := ChainBegun(a); begun != ChainBegun(b) {
 		return begun
 	}
 	return older(a, b)

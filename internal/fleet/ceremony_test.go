@@ -90,8 +90,11 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 		"ours by name, without a hash": {
 			func(*v1alpha1.SeiNodeDeployment) {}, []corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Name: "val-genesis"}}}, fleet.CeremonyBlocked, "",
 		},
-		"done, lost": {func(s *v1alpha1.SeiNodeDeployment) { s.Status.GenesisHash = "ab" }, nil, fleet.CeremonyDue, fleet.ReasonGenesisMissing},
-		"bad input":  {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Genesis.AccountBalance = "0usei" }, nil, fleet.CeremonyBlocked, ""},
+		"done, lost":         {func(s *v1alpha1.SeiNodeDeployment) { s.Status.GenesisHash = "ab" }, nil, fleet.CeremonyDue, fleet.ReasonGenesisMissing},
+		"another operator's": {begunElsewhere, nil, fleet.CeremonyDue, fleet.ReasonGenesisMissing},
+		"another operator's, beside a genesis of that chain":      {begunElsewhere, genesis("other-genesis"), fleet.CeremonyDue, fleet.ReasonGenesisMissing},
+		"another operator's, and somebody has made the ConfigMap": {begunElsewhere, genesis("val-genesis"), fleet.CeremonyDone, ""},
+		"bad input": {func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Genesis.AccountBalance = "0usei" }, nil, fleet.CeremonyBlocked, ""},
 		"bad input, but done": {func(s *v1alpha1.SeiNodeDeployment) {
 			s.Spec.Genesis.AccountBalance, s.Status.GenesisHash = "0usei", hashOf("{}")
 		}, genesis("val-genesis"), fleet.CeremonyDone, ""},
@@ -119,6 +122,11 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// begunElsewhere is what another operator leaves of a fleet that has started its chain.
+func begunElsewhere(snd *v1alpha1.SeiNodeDeployment) {
+	snd.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionGenesisCeremonyComplete, Status: metav1.ConditionTrue, Reason: "Complete"}}
 }
 
 func TestNewCeremony_EveryTaskHasTheCeremonysDeadline(t *testing.T) {

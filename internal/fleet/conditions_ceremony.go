@@ -49,7 +49,8 @@ func failureMessage(last *v1alpha1.PlanSummary) string {
 	return fmt.Sprintf("%s failed at step %s: %s", last.Reason, last.FailedTask, last.Error)
 }
 
-// ceremonyComplete latches: the hash in status says that the chain has begun.
+// ceremonyComplete latches: the hash in status says that the chain has begun, or the condition itself
+// as another operator has left it.
 func (s *report) ceremonyComplete(set conditions.Setter) {
 	const conditionType = v1alpha1.ConditionGenesisCeremonyComplete
 	status := &s.snd.Status
@@ -62,6 +63,8 @@ func (s *report) ceremonyComplete(set conditions.Setter) {
 	case status.GenesisHash != "":
 		set.True(conditionType, v1alpha1.ReasonCeremonyComplete,
 			fmt.Sprintf("the genesis of %s is in ConfigMap %s, SHA-256 %s", s.snd.Spec.Genesis.ChainID, status.GenesisConfigMap, status.GenesisHash))
+	case ChainBegun(s.snd):
+		set.True(conditionType, v1alpha1.ReasonCeremonyComplete, s.begunElsewhere())
 	case s.ceremony.State == CeremonyBlocked:
 		set.False(conditionType, v1alpha1.ReasonCeremonyFailed, s.ceremony.Message)
 	case planFailed(status):
@@ -75,10 +78,24 @@ func (s *report) ceremonyComplete(set conditions.Setter) {
 	}
 }
 
+// begunElsewhere says what is missing of a chain that another operator has started.
+func (s *report) begunElsewhere() string {
+	const begun = "another operator has started the chain, and its genesis is in no ConfigMap yet"
+	status := &s.snd.Status
+	switch {
+	case s.ceremony.Message != "":
+		return begun + ": " + s.ceremony.Message
+	case planFailed(status):
+		return begun + ": " + failureMessage(status.LastPlan)
+	default:
+		return begun
+	}
+}
+
 // ceremonyFailed reports whether the chain has no genesis and will not get one by what happens now.
 func (s *report) ceremonyFailed() bool {
 	status := &s.snd.Status
-	if s.snd.Spec.Genesis == nil || status.GenesisHash != "" {
+	if s.snd.Spec.Genesis == nil || ChainBegun(s.snd) {
 		return false
 	}
 	return s.ceremony.State == CeremonyBlocked || planFailed(status)

@@ -289,6 +289,18 @@ func TestReport_Conditions(t *testing.T) {
 		}, []said{
 			{v1alpha1.ConditionRolloutInProgress, "False", v1alpha1.ReasonRolloutComplete, "every node from ordinal 2 on runs the template; updateStrategy.inPlace.partition holds back 2"},
 		}},
+		"another operator has started the chain": {startedElsewhere, []said{
+			{v1alpha1.ConditionGenesisCeremonyComplete, "True", v1alpha1.ReasonCeremonyComplete, "its genesis is in no ConfigMap yet"},
+		}},
+		"another operator has started the chain, and no node has its genesis": {func(s *scene) {
+			startedElsewhere(s)
+			s.snd.Status.LastPlan = &v1alpha1.PlanSummary{
+				Outcome: v1alpha1.OutcomeFailed, Reason: fleet.ReasonGenesisMissing, FailedTask: fleet.TaskRestoreGenesis, Error: "lost",
+			}
+		}, []said{
+			{v1alpha1.ConditionGenesisCeremonyComplete, "True", v1alpha1.ReasonCeremonyComplete, "failed at step restore-genesis: lost"},
+			{v1alpha1.ConditionStalled, "False", v1alpha1.ReasonProgressing, ""},
+		}},
 		"could not be looked at": {func(s *scene) { s.unseen, s.err = true, errors.New("the cache is closed") }, []said{
 			{v1alpha1.ConditionNodesReady, "Unknown", v1alpha1.ReasonNodesNotReady, "the cache is closed"},
 		}},
@@ -305,6 +317,12 @@ func TestReport_Conditions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// startedElsewhere makes the fleet one of validators whose chain another operator has started.
+func startedElsewhere(s *scene) {
+	s.snd.Spec.Genesis = &v1alpha1.GenesisCeremony{ChainID: "demo", StakingAmount: "1usei", AccountBalance: "10usei"}
+	begunElsewhere(s.snd)
 }
 
 func TestReport_APassThatSawNothing_LeavesTheNodesAsTheyWere(t *testing.T) {

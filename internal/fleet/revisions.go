@@ -92,7 +92,7 @@ func (r Revision) followedBy(snd *v1alpha1.SeiNodeDeployment, node *v1alpha1.Sei
 	if snd.Spec.Networking.TCPEnabled() {
 		target.Spec.ExternalAddress, target.Spec.P2PHostPort = node.Spec.ExternalAddress, node.Spec.P2PHostPort
 	}
-	rolled, err := target.Rolled(node)
+	rolled, err := target.KeepingLabels(node).Rolled(node)
 	return len(rolled) == 0, err
 }
 

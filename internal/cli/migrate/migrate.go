@@ -70,7 +70,11 @@ const publicLease = "bc1f5b0a.sei.io"
 func Plan(in *Inventory, linter *lint.Linter, now time.Time) ([]Finding, error) {
 	found := runningOperator(in.Leases, now)
 	for i := range in.Fleets {
-		found = append(found, fleet(linter, &in.Fleets[i])...)
+		fleetFindings, err := fleetOf(in, linter, &in.Fleets[i])
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, fleetFindings...)
 	}
 	for i := range in.Nodes {
 		nodeFindings, err := node(in, linter, &in.Nodes[i])
@@ -100,16 +104,6 @@ func runningOperator(leases []coordinationv1.Lease, now time.Time) []Finding {
 	}
 	return []Finding{{"Lease " + lease.Namespace + "/" + lease.Name, Change,
 		"the public operator runs (" + *lease.Spec.HolderIdentity + "): scale it to 0 before this one is installed; two operators would undo each other's writes"}}
-}
-
-func fleet(linter *lint.Linter, obj *unstructured.Unstructured) []Finding {
-	found := fields(linter, obj)
-	if _, founds, _ := unstructured.NestedMap(obj.Object, "spec", "genesis"); founds {
-		return append(found, Finding{name(obj), Review, "the fleet started its chain by a ceremony, and this operator finds no record of it in the form it keeps: " +
-			"leave it with the public operator, or set its deletionPolicy to Retain, delete it while that operator still runs, and migrate its nodes one by one"})
-	}
-	return append(found, Finding{name(obj), Review, "taking over a whole fleet was not tried. " +
-		"Set its deletionPolicy to Retain and delete it while the public operator still runs: its nodes stay and are migrated one by one"})
 }
 
 func task(obj *unstructured.Unstructured) []Finding {

@@ -23,13 +23,30 @@ func node(in *Inventory, linter *lint.Linter, obj *unstructured.Unstructured) ([
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &sn); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name(obj), err)
 	}
-	found := fields(linter, obj)
+	var found []Finding
+	if !ofFleet(&sn) { // whose template decides what its spec is
+		found = append(fields(linter, obj), sidecarImage(name(obj), "spec.sidecar.image", &sn.Spec)...)
+	}
 	found = append(found, phase(obj, &sn)...)
 	sts := ownStatefulSet(in, &sn)
 	found = append(found, statefulSet(&sn, sts)...)
 	found = append(found, pod(in, &sn)...)
 	found = append(found, claim(in, &sn)...)
 	return append(found, keys(&sn)...), nil
+}
+
+// sidecarImage says that a spec names the sidecar, which is another program here.
+func sidecarImage(object, field string, spec *v1alpha1.SeiNodeSpec) []Finding {
+	if spec.Sidecar == nil || spec.Sidecar.Image == "" {
+		return nil
+	}
+	return []Finding{{object, Change, field + ": " + spec.Sidecar.Image + " is the public operator's sidecar, and does not work with this operator: " +
+		"scale the public operator to 0, then remove the field"}}
+}
+
+func ofFleet(sn *v1alpha1.SeiNode) bool {
+	owner := metav1.GetControllerOf(sn)
+	return owner != nil && owner.Kind == v1alpha1.KindSeiNodeDeployment
 }
 
 func phase(obj *unstructured.Unstructured, sn *v1alpha1.SeiNode) []Finding {
@@ -158,11 +175,15 @@ func claim(in *Inventory, sn *v1alpha1.SeiNode) []Finding {
 	case owner == nil && live.Labels[v1alpha1.LabelNode] != sn.Name:
 		return []Finding{{object, Change, "nothing says that it is the node's: label it " + v1alpha1.LabelNode + "=" + sn.Name + ", or import it"}}
 	}
+	size := "spec.dataVolume.size"
+	if ofFleet(sn) {
+		size = "spec.template.spec.dataVolume.size of its fleet"
+	}
 	found := []Finding{{object, Adopt, "data and uid stay; its owner reference is removed, and what becomes of it with the node is dataVolume.retention"}}
 	want := render.DataSize(render.Input{Node: sn, Platform: in.Platform})
 	if have := live.Spec.Resources.Requests.Storage(); have.Cmp(want) < 0 {
 		found = append(found, Finding{object, Review,
-			fmt.Sprintf("it would grow from %s to %s, the size of the platform configuration: set spec.dataVolume.size to keep it", have, &want)})
+			fmt.Sprintf("it would grow from %s to %s, the size of the platform configuration: set %s to keep it", have, &want, size)})
 	}
 	return found
 }

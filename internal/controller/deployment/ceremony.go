@@ -50,7 +50,7 @@ func (r *Reconciler) observeGenesis(ctx context.Context, s *scope) error {
 // a node, and has to be lost: the cache may be late.
 func (r *Reconciler) withOwnGenesis(ctx context.Context, snd *v1alpha1.SeiNodeDeployment, seen []corev1.ConfigMap) ([]corev1.ConfigMap, error) {
 	name := fleet.GenesisName(snd.Name)
-	if snd.Status.GenesisHash == "" || slices.ContainsFunc(seen, func(m corev1.ConfigMap) bool { return m.Name == name }) {
+	if !fleet.ChainBegun(snd) || slices.ContainsFunc(seen, func(m corev1.ConfigMap) bool { return m.Name == name }) {
 		return seen, nil
 	}
 	own := &corev1.ConfigMap{}

@@ -65,7 +65,7 @@ func (r *Reconciler) observeMember(ctx context.Context, s *scope, ordinal int) (
 	s.stale = s.stale || behind
 	m.Live = live
 	m.Foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
-	m.Target = m.Target.Retrying(live, s.snd.Status.Plan)
+	m.Target = m.Target.Retrying(live, s.snd.Status.Plan).KeepingLabels(live)
 	if m.Task, err = r.observeTask(ctx, live); err != nil {
 		return m, err
 	}

@@ -56,14 +56,18 @@ func onAnotherChain(ctx context.Context, env *Env, hash string) plan.Outcome {
 		if err != nil {
 			return callFailed(m, api.AssembleGenesis, err)
 		}
-		begun := seen.Home.Stage == api.HomeFirstSync || seen.Home.Stage == api.HomeSynced
-		if has := seen.Home.GenesisHash; begun && has != "" && has != hash {
+		if has := seen.Home.GenesisHash; hasBlocks(seen) && has != "" && has != hash {
 			return plan.Terminal(ReasonGenesisConflict, fmt.Errorf("the volume of validator %s has blocks of a chain with the genesis %s, "+
 				"and the fleet would start one with %s: delete the volumes of its validators to start a new chain, "+
 				"or ask for the genesis that they have", m.Name, has, hash))
 		}
 	}
 	return plan.Done("")
+}
+
+// hasBlocks reports whether seid has run on a volume.
+func hasBlocks(seen api.Node) bool {
+	return seen.Home.Stage == api.HomeFirstSync || seen.Home.Stage == api.HomeSynced
 }
 
 func accounts(spec *v1alpha1.GenesisCeremony) []wire.Account {

@@ -19,7 +19,10 @@ var errTooOld = errors.New("its sidecar is too old to export its genesis")
 // restoreGenesis makes the ConfigMap of a finished ceremony again from the file of whichever node
 // has the genesis that the chain began with. Nothing is published: what was, still is.
 func restoreGenesis(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) plan.Outcome {
-	hash := env.Fleet.Status.GenesisHash
+	hash, o := beganWith(ctx, env)
+	if !o.IsDone() {
+		return o
+	}
 	var refused []string
 	var waits, fails bool
 	old := 0
@@ -46,6 +49,47 @@ func restoreGenesis(ctx context.Context, env *Env, task *v1alpha1.PlannedTask) p
 	default:
 		return plan.Terminal(ReasonGenesisLost, fmt.Errorf("%s. Restore ConfigMap %s from a backup", text, fleet.GenesisName(env.Fleet.Name)))
 	}
+}
+
+// beganWith is the hash of the genesis that the chain began with. Of a chain that another operator has
+// started no hash was kept: it is that of all validators that run on it.
+func beganWith(ctx context.Context, env *Env) (string, plan.Outcome) {
+	hash, of := env.Fleet.Status.GenesisHash, ""
+	if hash != "" {
+		return hash, plan.Done("")
+	}
+	for _, m := range env.Members {
+		has, o := startedWith(ctx, m)
+		switch {
+		case !o.IsDone():
+			return "", o
+		case hash != "" && has != "" && has != hash:
+			return "", plan.Terminal(ReasonGenesisConflict, fmt.Errorf("%s runs on the genesis with SHA-256 %s, and %s on %s: "+
+				"remove from the fleet what is not of its chain, or create ConfigMap %s with the genesis of the chain",
+				of, hash, m.Name, has, fleet.GenesisName(env.Fleet.Name)))
+		case has != "":
+			hash, of = has, m.Name
+		}
+	}
+	if hash == "" {
+		return "", plan.Wait(ReasonValidatorNotReady, "no validator has started yet with the genesis that the chain began with", shortly)
+	}
+	return hash, plan.Done("")
+}
+
+// startedWith is the hash of the genesis that a validator has blocks of; empty when it has none.
+func startedWith(ctx context.Context, m Member) (string, plan.Outcome) {
+	if m.Sidecar == nil {
+		return "", plan.Wait(ReasonValidatorNotReady, fmt.Sprintf("waiting for the sidecar of %s", m.Name), shortly)
+	}
+	seen, err := m.Sidecar.Node(ctx)
+	if err != nil {
+		return "", callFailed(m, api.ExportGenesis, err)
+	}
+	if !hasBlocks(seen) {
+		return "", plan.Done("")
+	}
+	return seen.Home.GenesisHash, plan.Done("")
 }
 
 func wordsOf(m Member, o plan.Outcome) string {

@@ -148,6 +148,41 @@ func TestG3_RestoreGenesis_FromAnyNodeThatHasIt(t *testing.T) {
 	}
 }
 
+// The public operator kept no hash of the genesis: it is that of the validators, and they have to have one.
+func TestRestoreGenesis_OfAChainThatAnotherOperatorStarted_IsTheValidators(t *testing.T) {
+	has := packed("genesis").GenesisHash
+	ran := api.Home{Stage: api.HomeSynced, GenesisHash: has}
+	for name, tc := range map[string]struct {
+		change func(*Env, []*fake)
+		want   string
+		is     func(plan.Outcome) bool
+	}{
+		"all have it":             {func(*Env, []*fake) {}, "done", plan.Outcome.IsDone},
+		"one was lost":            {func(_ *Env, f []*fake) { f[0].home = api.Home{Stage: api.HomeEmpty} }, "done", plan.Outcome.IsDone},
+		"one was only prepared":   {func(_ *Env, f []*fake) { f[0].home = api.Home{Stage: api.HomePrepared, GenesisHash: "ab"} }, "done", plan.Outcome.IsDone},
+		"one is down":             {func(_ *Env, f []*fake) { f[1].down = errors.New("gone") }, "waiting", plan.Outcome.IsWait},
+		"one has no sidecar yet":  {func(e *Env, _ []*fake) { e.Members[2].Sidecar = nil }, "waiting", plan.Outcome.IsWait},
+		"none has blocks":         {func(_ *Env, f []*fake) { f[0].home, f[1].home, f[2].home = api.Home{}, api.Home{}, api.Home{} }, "waiting", plan.Outcome.IsWait},
+		"one is of another chain": {func(_ *Env, f []*fake) { f[2].home.GenesisHash = "ab" }, "final", plan.Outcome.IsTerminal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, fakes := newRestore(3)
+			env.Fleet.Status.GenesisHash = ""
+			for _, f := range fakes {
+				f.home = ran
+			}
+			tc.change(env, fakes)
+			o := restoreGenesis(t.Context(), env, env.task(fleet.TaskRestoreGenesis))
+			if !tc.is(o) {
+				t.Errorf("outcome %+v, want it %s", o, tc.want)
+			}
+			if s := env.Facts.Stored; o.IsDone() != (s != nil) || s != nil && s.Annotations[v1alpha1.AnnotationGenesisHash] != has {
+				t.Errorf("stored %+v, done %t, want it stored with hash %s if done, and not otherwise", s, o.IsDone(), has)
+			}
+		})
+	}
+}
+
 // Older sidecars make the genesis again; one that comes out differently is not the chain's.
 func TestG3_RestoreGenesis_OlderSidecarsMakeAnother_IsRefused(t *testing.T) {
 	env, fakes := newRestore(1)

@@ -147,6 +147,13 @@ func (o *watcher) reset() {
 	o.history = history{nodes: slices.Collect(maps.Values(o.nodes))}
 }
 
+// fleets are all versions of the fleet.
+func (o *watcher) fleets() []*v1alpha1.SeiNodeDeployment {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.history.fleets)
+}
+
 // hasSeen reports whether the fleet was seen at a version, or a later one.
 func (o *watcher) hasSeen(at uint64) bool {
 	o.mu.Lock()

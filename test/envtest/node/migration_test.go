@@ -4,91 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/test/envtest/podsim"
 )
-
-// publicOperatorNode makes a running node as the public operator of the same kinds leaves it: its
-// StatefulSet, claim and status, and containers of its own.
-func (w nodes) publicOperatorNode(n *v1alpha1.SeiNode) (*appsv1.StatefulSet, *corev1.PersistentVolumeClaim) {
-	w.T.Helper()
-	name := n.Name
-	n.Finalizers = []string{v1alpha1.FinalizerSeiNode}
-	w.Create(n)
-	owner := *metav1.NewControllerRef(n, v1alpha1.GroupVersion.WithKind("SeiNode"))
-	labels := map[string]string{v1alpha1.LabelNode: name, "sei.io/chain": n.Spec.ChainID, "sei.io/role": "node"}
-	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: "data-" + name, OwnerReferences: []metav1.OwnerReference{owner}},
-		Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("2Ti")}},
-		},
-	}
-	w.applyAsPublicOperator(claim)
-	always := corev1.ContainerRestartPolicyAlways
-	mount := []corev1.VolumeMount{{Name: "data", MountPath: "/.sei"}}
-	sts := &appsv1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{owner}},
-		Spec: appsv1.StatefulSetSpec{
-			ServiceName: name, Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelNode: name}},
-			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: map[string]string{"karpenter.sh/do-not-disrupt": "true"}},
-				Spec: corev1.PodSpec{
-					InitContainers: []corev1.Container{
-						{Name: "seid-init", Image: n.Spec.Image, VolumeMounts: mount},
-						{Name: "sei-sidecar", Image: "seictl", RestartPolicy: &always, VolumeMounts: mount},
-						{Name: "kube-rbac-proxy", Image: "kube-rbac-proxy", RestartPolicy: &always},
-					},
-					Containers: []corev1.Container{{Name: "seid", Image: n.Spec.Image, VolumeMounts: mount}, {Name: "cosmos-exporter", Image: "exporter"}},
-					Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
-						PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name}}}},
-				},
-			},
-		},
-	}
-	w.applyAsPublicOperator(sts)
-	before := n.DeepCopy()
-	n.Status.Phase, n.Status.CurrentImage = v1alpha1.NodeRunning, n.Spec.Image
-	n.Status.StatefulSet = &v1alpha1.ObjectIdentity{Name: name, UID: sts.UID}
-	if err := w.Client.Status().Patch(w.T.Context(), n, client.MergeFrom(before)); err != nil {
-		w.T.Fatal(err)
-	}
-	return sts, claim
-}
-
-// applyAsPublicOperator writes an object as the public operator does: by server-side apply, as a field
-// owner of the same name as ours.
-func (w nodes) applyAsPublicOperator(obj client.Object) {
-	w.T.Helper()
-	obj.SetNamespace(w.NS)
-	gvk, err := w.Client.GroupVersionKindFor(obj)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	obj.GetObjectKind().SetGroupVersionKind(gvk)
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	applied := &unstructured.Unstructured{Object: content}
-	unstructured.RemoveNestedField(applied.Object, "status")
-	err = w.Client.Apply(w.T.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("seinode-controller"), client.ForceOwnership)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	obj.SetUID(applied.GetUID())
-}
 
 // adopted is a node of the public operator that was taken over, and whose pod still runs.
 func adopted(n *v1alpha1.SeiNode) bool {
@@ -103,7 +26,7 @@ func adopted(n *v1alpha1.SeiNode) bool {
 // StatefulSet, claim and pod are the same, and the claim does not go with the node any more.
 func (w nodes) takeOver(n *v1alpha1.SeiNode) (*v1alpha1.SeiNode, *corev1.Pod) {
 	w.T.Helper()
-	sts, claim := w.publicOperatorNode(n)
+	sts, claim := w.PublicNode(n)
 	pod := w.awaitPod(n.Name+"-0", ready)
 	w.StartOperator()
 	n = w.await(n.Name, adopted)
@@ -165,7 +88,7 @@ func TestMigration_SeidOfThePublicOperatorEnds_ItsPodIsReplaced(t *testing.T) {
 // A pod that cannot stay is replaced at once: it does not run the image of the spec.
 func TestMigration_ANodeOfThePublicOperatorWithAnotherImage_GetsItAtOnce(t *testing.T) {
 	w := newWorld(t)
-	sts, claim := w.publicOperatorNode(fullNode("n"))
+	sts, claim := w.PublicNode(fullNode("n"))
 	pod := w.awaitPod("n-0", ready)
 	w.edit("n", func(n *v1alpha1.SeiNode) { n.Spec.Image = "seid:b" })
 	w.StartOperator()
@@ -186,7 +109,7 @@ func TestMigration_AValidatorOfThePublicOperator_KeepsItsKey(t *testing.T) {
 	signing := secret("signing", v1alpha1.SecretKeySigningKey, file)
 	w.Create(signing)
 	w.Create(secret("nodekey", v1alpha1.SecretKeyNodeKey, nodeKey('m')))
-	sts, claim := w.publicOperatorNode(validator("v", "signing", "nodekey"))
+	sts, claim := w.PublicNode(validator("v", "signing", "nodekey"))
 	pod := w.awaitPod("v-0", ready)
 	w.StartOperator()
 	n := w.await("v", settled)
