@@ -46,6 +46,7 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("making a folder for changed files: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
+	defer sweep(root, failures(root))
 	r := &runner{root: root, scratch: scratch, timeout: *timeout, narrow: *narrow, binaries: map[string]string{}}
 	apart, err := r.prepare(ctx, all)
 	if err != nil {
@@ -60,6 +61,26 @@ func run(ctx context.Context) error {
 		return err
 	}
 	return sum(os.Stdout, verdicts)
+}
+
+// failures are the folders in which rapid keeps what made a property fail, to try it first the next time.
+func failures(root string) []string {
+	var found []string
+	for _, depth := range []string{"*", "*/*", "*/*/*", "*/*/*/*"} {
+		some, _ := filepath.Glob(filepath.Join(root, depth, "testdata", "rapid"))
+		found = append(found, some...)
+	}
+	return found
+}
+
+// sweep removes those folders that a run has made: what fails with a defect says nothing without it.
+func sweep(root string, before []string) {
+	for _, folder := range failures(root) {
+		if !slices.Contains(before, folder) {
+			_ = os.RemoveAll(folder)
+			_ = os.Remove(filepath.Dir(folder)) // unless there is something else in it
+		}
+	}
 }
 
 // publish writes the documentation page with the known results of all mutants.
