@@ -6,6 +6,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
+	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/fault/internal/describe"
 )
 
@@ -20,11 +21,13 @@ func newNames(namespace string) *describe.Names {
 // one did everything in turn. That it was done shows in the rest of the picture. More tasks: a sidecar
 // that has lost its store is given again what it does not know any more. Another last plan: its gate is
 // closed too, and it has forgotten which restart was asked for. When that was noticed after the plan had
-// ended, another one opened the gate, or restarted seid.
+// ended, another one opened the gate, or restarted seid. One more start of seid: a store that was lost when
+// a task had ended seid knows nothing of that.
 func (p *picture) excuse(undisturbed *picture, by *disturbance) {
 	if by.forgets() {
 		p.Tasks = maps.Clone(undisturbed.Tasks) // many runs share it
 		p.excuseReopening(undisturbed)
+		p.excuseRestart(undisturbed)
 	}
 	for name, times := range undisturbed.Tasks {
 		p.Tasks[name] = max(p.Tasks[name], times)
@@ -43,6 +46,17 @@ func (p *picture) excuseReopening(undisturbed *picture) {
 				fields[i] = want[i]
 				p.excuseApplied(strings.TrimPrefix(name, v1alpha1.KindSeiNode+" "), undisturbed)
 			}
+		}
+	}
+}
+
+// excuseRestart takes one more start of seid for none, where a task restarts it.
+func (p *picture) excuseRestart(undisturbed *picture) {
+	for name, want := range undisturbed.Nodes {
+		is, found := p.Nodes[name]
+		if found && undisturbed.Tasks[name+" "+string(api.RestartSeid)] > 0 && is.Starts == want.Starts+1 {
+			is.Starts = want.Starts
+			p.Nodes[name] = is
 		}
 	}
 }

@@ -140,20 +140,26 @@ func (r *run) steady() *picture {
 	return last
 }
 
-// becomes wants the end of the reference, sooner or later.
+// becomes wants the end of the reference, sooner or later, and wants it to last: a call that failed just before the end
+// is followed by writes that say so, and that it was repeated.
 func (r *run) becomes(want *picture) {
 	r.T.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for began := time.Now(); ; <-tick.C {
+	for began, lasts := time.Now(), false; ; <-tick.C {
 		is := r.picture()
 		is.excuse(want, r.wire.disturb)
-		if cmp.Equal(want, is) {
+		switch same := cmp.Equal(want, is); {
+		case same && lasts:
 			return
-		}
-		if time.Since(began) > envtest.WaitTimeout {
+		case same:
+			lasts = true
+			r.reconcile(1)
+		case time.Since(began) > envtest.WaitTimeout:
 			r.T.Errorf("the end is another one than without a disturbance (- undisturbed, + this):\n%s", want.difference(is))
 			return
+		default:
+			lasts = false
 		}
 	}
 }

@@ -223,3 +223,28 @@ func TestExcuse_AGateThatWasOpenedAgain_OnlyAfterALostStore(t *testing.T) {
 		}
 	}
 }
+
+// A store that is lost after seid was restarted may cost one more restart, and nothing else does.
+func TestExcuse_ARestartThatWasMadeAgain_OnlyAfterALostStore(t *testing.T) {
+	of := func(starts, restarts int) *picture {
+		return &picture{Nodes: map[string]nodePicture{"full": {Starts: starts}}, Tasks: map[string]int{"full restart-seid": restarts}}
+	}
+	for _, c := range []struct {
+		disturbance      string
+		restarts, starts int
+		same             bool
+	}{
+		{"sidecar-lost-store", 1, 2, true},
+		{"sidecar-lost-store", 1, 3, true},
+		{"sidecar-lost-store", 1, 4, false},
+		{"sidecar-lost-store", 1, 1, false},
+		{"sidecar-lost-store", 0, 3, false},
+		{"sidecar-lost-reply", 1, 3, false},
+	} {
+		undisturbed, is := of(2, c.restarts), of(c.starts, c.restarts)
+		is.excuse(undisturbed, disturbanceNamed(c.disturbance))
+		if same := cmp.Equal(undisturbed, is); same != c.same {
+			t.Errorf("%+v: same %t, want %t", c, same, c.same)
+		}
+	}
+}
