@@ -105,6 +105,9 @@ func TestRestart_KilledWhileItDrains_EndsThatNodeOnceAndNoOther(t *testing.T) {
 	}
 	// Killed once more before its result was stored, it leaves the next node alone, and does not drain it.
 	second := f.start("polite")
+	bound, cancel := context.WithTimeout(t.Context(), time.Minute) // not ten, should it drain
+	defer cancel()
+	f.Context = bound
 	if raw, err := f.RunAs(t, id, api.RestartSeid, `{"farewell":"10m"}`); err != nil || string(raw) != `{"rpcServing":true}` {
 		t.Errorf("restart again = %s, %v, want a node that serves", raw, err)
 	}
