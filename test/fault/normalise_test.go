@@ -4,7 +4,6 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	domain "github.com/sei-operator/sei-operator/internal/node"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/test/fault/internal/describe"
@@ -35,7 +34,7 @@ func (p *picture) excuse(undisturbed *picture, by *disturbance) {
 }
 
 // excuseReopening takes a last plan that opened the gate or restarted seid for the one of the undisturbed end. That
-// seid was started as often as there is part of the rest. Such a plan applies no pod template.
+// seid was started as often as there is part of the rest.
 func (p *picture) excuseReopening(undisturbed *picture) {
 	for name, fields := range p.Objects {
 		want := undisturbed.Objects[name]
@@ -44,7 +43,6 @@ func (p *picture) excuseReopening(undisturbed *picture) {
 			again := value == domain.ReasonSidecarNotReady || value == domain.ReasonRestartDue
 			if again && strings.HasPrefix(want[i], path+": ") {
 				fields[i] = want[i]
-				p.excuseApplied(strings.TrimPrefix(name, v1alpha1.KindSeiNode+" "), undisturbed)
 			}
 		}
 	}
@@ -58,12 +56,5 @@ func (p *picture) excuseRestart(undisturbed *picture) {
 			is.Starts = want.Starts
 			p.Nodes[name] = is
 		}
-	}
-}
-
-func (p *picture) excuseApplied(node string, undisturbed *picture) {
-	if is, found := p.Nodes[node]; found {
-		is.AppliedByLastPlan = undisturbed.Nodes[node].AppliedByLastPlan
-		p.Nodes[node] = is
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/test/fault/internal/describe"
 )
 
@@ -79,16 +78,13 @@ type nodePicture struct {
 	Starts     int
 	Overrides  map[string]string
 	RestartDue []string
-	// AppliedByLastPlan: the last plan is the one that has applied the pod template. The id of a plan tells
-	// nothing else that two runs could have in common.
-	AppliedByLastPlan bool
 }
 
 func (r *run) picture() *picture {
 	r.T.Helper()
 	p := &picture{Objects: map[string][]string{}, Nodes: map[string]nodePicture{}, Tasks: map[string]int{}}
 	p.Made, p.Gone = r.census.counts()
-	names, lastPlans := newNames(r.NS), map[string]string{}
+	names := newNames(r.NS)
 	for _, kind := range describe.Kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
@@ -100,12 +96,9 @@ func (r *run) picture() *picture {
 			if strings.HasPrefix(item.GetName(), "kube-") {
 				continue
 			}
-			switch kind.Kind {
-			case v1alpha1.KindSeiNode:
+			if kind.Kind == v1alpha1.KindSeiNode {
 				p.Nodes[item.GetName()] = r.nodePicture(item.GetName(), names)
-				lastPlans[item.GetName()] = takeLastPlan(&item)
-			case "StatefulSet":
-				p.noteApplied(&item, lastPlans[item.GetName()])
+				takeLastPlan(&item)
 			}
 			p.Objects[kind.Kind+" "+names.Name(&item)] = names.Describe(&item)
 		}
@@ -120,19 +113,13 @@ func (r *run) picture() *picture {
 	return p
 }
 
-// takeLastPlan takes the id of its last plan out of a node.
-func takeLastPlan(node *unstructured.Unstructured) string {
-	id, _, _ := unstructured.NestedString(node.Object, "status", "lastPlan", "id")
+// takeLastPlan takes out of a node which plan was its last, and which configuration that led to. A plan that was
+// superseded leaves to another what is missing then, such as to open the gate, so that two runs need not have as many
+// plans, nor one that applied the pod template as their last. And peers that were found while a plan ran are part of what
+// it led to, or not. What is in force is in the rest of the status.
+func takeLastPlan(node *unstructured.Unstructured) {
 	unstructured.RemoveNestedField(node.Object, "status", "lastPlan", "id")
-	return id
-}
-
-// noteApplied notes whether a node's last plan has applied its StatefulSet.
-func (p *picture) noteApplied(statefulSet *unstructured.Unstructured, lastPlan string) {
-	if node, found := p.Nodes[statefulSet.GetName()]; found {
-		node.AppliedByLastPlan = lastPlan != "" && statefulSet.GetAnnotations()[render.AnnotationPlan] == lastPlan
-		p.Nodes[statefulSet.GetName()] = node
-	}
+	unstructured.RemoveNestedField(node.Object, "status", "lastPlan", "target", "configHash")
 }
 
 // hasOrphans reports whether the garbage collector still has something to do.

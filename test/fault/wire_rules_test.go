@@ -203,7 +203,7 @@ func TestExcuse_AGateThatWasOpenedAgain_OnlyAfterALostStore(t *testing.T) {
 	of := func(plan, phase string) *picture {
 		return &picture{
 			Objects: map[string][]string{"SeiNode full": {".status.lastPlan.reason: " + plan, ".status.phase: " + phase}},
-			Nodes:   map[string]nodePicture{"full": {AppliedByLastPlan: plan == "NewNode"}}, Tasks: map[string]int{},
+			Tasks:   map[string]int{},
 		}
 	}
 	for _, c := range []struct {
