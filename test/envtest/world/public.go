@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -82,12 +83,7 @@ func (w *World) PublicFleet(snd *v1alpha1.SeiNodeDeployment, conditions ...metav
 	w.Create(snd)
 	before := snd.DeepCopy()
 	owner := *metav1.NewControllerRef(snd, v1alpha1.GroupVersion.WithKind("SeiNodeDeployment"))
-	restore := w.allowAnyPodLabel()
-	for ordinal := range int(snd.Spec.Replicas) {
-		_, claim := w.PublicNode(publicChild(snd, owner, ordinal))
-		claims = append(claims, claim)
-	}
-	restore()
+	claims = w.publicChildren(snd, owner)
 	for _, name := range []string{snd.Name + "-internal", snd.Name + "-external"} {
 		w.applyAsPublicOperator(v1alpha1.FieldOwnerSeiNodeDeployment, &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{
@@ -105,6 +101,17 @@ func (w *World) PublicFleet(snd *v1alpha1.SeiNodeDeployment, conditions ...metav
 	snd.Status.Replicas, snd.Status.ReadyReplicas = snd.Spec.Replicas, snd.Spec.Replicas
 	if err := w.Client.Status().Patch(w.T.Context(), snd, client.MergeFrom(before)); err != nil {
 		w.T.Fatal(err)
+	}
+	return claims
+}
+
+func (w *World) publicChildren(snd *v1alpha1.SeiNodeDeployment, owner metav1.OwnerReference) (claims []*corev1.PersistentVolumeClaim) {
+	w.T.Helper()
+	restore := w.allowAnyPodLabel()
+	defer restore()
+	for ordinal := range int(snd.Spec.Replicas) {
+		_, claim := w.PublicNode(publicChild(snd, owner, ordinal))
+		claims = append(claims, claim)
 	}
 	return claims
 }
@@ -155,18 +162,18 @@ func (w *World) allowAnyPodLabel() (restore func()) {
 	labels := spec.Properties["podLabels"]
 	labels.XValidations = nil
 	spec.Properties["podLabels"] = labels
-	w.define(relaxed, true)
-	return func() {
-		strict := relaxed.DeepCopy()
-		strict.Spec = before.Spec
-		w.define(strict, false)
-	}
+	w.define(before, relaxed, true)
+	return func() { w.define(relaxed, before, false) }
 }
 
-// define changes a CRD and waits until the API server judges by it.
-func (w *World) define(crd *apiextensionsv1.CustomResourceDefinition, takesAny bool) {
+// define changes a CRD, of which the API server writes the status meanwhile, and waits until it judges by it.
+func (w *World) define(before, crd *apiextensionsv1.CustomResourceDefinition, takesAny bool) {
 	w.T.Helper()
-	if err := w.Client.Update(w.T.Context(), crd); err != nil {
+	patch, err := client.MergeFrom(before).Data(crd)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if err := w.Client.Patch(w.T.Context(), crd.DeepCopy(), client.RawPatch(types.MergePatchType, patch)); err != nil {
 		w.T.Fatal(err)
 	}
 	w.Eventually(fmt.Sprintf("labels of our domain in podLabels: taken %t", takesAny), func() bool {
