@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/test/envtest/world"
 	"github.com/sei-operator/sei-operator/test/fault/internal/describe"
 )
@@ -21,7 +22,8 @@ func (w *walk) picture() facts { return pictureOf(w.World) }
 
 func pictureOf(w *world.World) facts {
 	w.T.Helper()
-	found, names := facts{}, describe.NewNames(w.NS, annotationForced)
+	// A StatefulSet that was made again after somebody had deleted it was applied by no plan.
+	found, names := facts{}, describe.NewNames(w.NS, annotationForced, render.AnnotationPlan)
 	for _, kind := range describe.Kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
