@@ -190,6 +190,9 @@ func (w *walk) remove(variant int) {
 	}
 	orphan := propagations[variant] == metav1.DeletePropagationOrphan
 	for _, name := range nodesOf(live) {
+		if n := (&v1alpha1.SeiNode{}); w.read(name, n) && n.DeletionTimestamp != nil {
+			continue // it was deleted before by itself, which has decided what becomes of its claim
+		}
 		w.noteClaim(name, orphan || retains(live))
 	}
 	if orphan && w.subject.name == "validator" {
