@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/controller/loop"
 	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/test/controllertest"
 )
@@ -32,6 +33,16 @@ type recording struct {
 	refused string
 	// seenAs is the uid that the cache shows of nodes and Services in lists; empty for the right one.
 	seenAs types.UID
+	// hides is a node that the cache does not have.
+	hides string
+}
+
+// Get implements client.Reader.
+func (r *recording) Get(ctx context.Context, key client.ObjectKey, obj client.Object, o ...client.GetOption) error {
+	if _, isNode := obj.(*v1alpha1.SeiNode); isNode && r.hides != "" && key.Name == r.hides {
+		return apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("seinodes").GroupResource(), key.Name)
+	}
+	return r.Client.Get(ctx, key, obj, o...)
 }
 
 // Apply implements client.Writer.
@@ -155,6 +166,33 @@ func TestRollout_NodeIsRefused_NoOtherMoves(t *testing.T) {
 	pass(t, r)
 	if image := storedNode(t, c, 1).Spec.Image; image != "seid:a" || len(seen.applied) == 0 {
 		t.Errorf("fleet-1 has %s after %q", image, seen.applied)
+	}
+}
+
+// N37: a node that the API server has and the cache does not have yet was not deleted: it is not made again.
+// One that the API server does not have either is.
+func TestN37_NodeMissingInALateCache_IsNotMadeAgain(t *testing.T) {
+	c, r, seen := runningFleet(t)
+	edit(t, c, func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Template.Spec.Image = "seid:b" })
+	pass(t, r)
+	seen.applied, seen.hides = nil, "fleet-0"
+	for _, after := range []time.Duration{0, 5 * time.Second, time.Minute} {
+		c.Clock.SetTime(c.Clock.Now().Add(after))
+		if result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || result.RequeueAfter != loop.StaleInterval {
+			t.Errorf("%s later the reconcile ends with %+v, %v, want another look", after, result, err)
+		}
+	}
+	if len(seen.applied) > 0 {
+		t.Errorf("applied %q", seen.applied)
+	}
+	if err := c.Delete(t.Context(), storedNode(t, c, 0)); err != nil {
+		t.Fatal(err)
+	}
+	c.Clock.SetTime(c.Clock.Now().Add(time.Minute))
+	seen.hides = ""
+	pass(t, r)
+	if storedNode(t, c, 0).Spec.Image != "seid:b" {
+		t.Errorf("applied %q", seen.applied)
 	}
 }
 

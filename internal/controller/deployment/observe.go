@@ -54,15 +54,10 @@ func (r *Reconciler) observeMember(ctx context.Context, s *scope, ordinal int) (
 		return fleet.Member{}, err
 	}
 	m := fleet.Member{Target: target}
-	live, err := loop.Find(ctx, r.Client, s.snd.Namespace, m.Target.Name, &v1alpha1.SeiNode{})
+	live, err := r.liveMember(ctx, s, m.Target.Name)
 	if err != nil || live == nil {
 		return m, err
 	}
-	behind, err := r.Writes.Behind(ctx, live, client.ObjectKeyFromObject(live), live)
-	if err != nil {
-		return m, err
-	}
-	s.stale = s.stale || behind
 	m.Live = live
 	m.Foreign = fleet.MayAdopt(s.snd, v1alpha1.KindSeiNode, live)
 	m.Target = m.Target.Retrying(live, s.snd.Status.Plan).KeepingLabels(live)
@@ -71,6 +66,22 @@ func (r *Reconciler) observeMember(ctx context.Context, s *scope, ordinal int) (
 	}
 	m.Restarted, err = r.observeRestart(ctx, live)
 	return m, err
+}
+
+// liveMember reads a node; nil if the cache has none. One that the cache does not have yet has not been
+// deleted.
+func (r *Reconciler) liveMember(ctx context.Context, s *scope, name string) (*v1alpha1.SeiNode, error) {
+	live, err := loop.Find(ctx, r.Client, s.snd.Namespace, name, &v1alpha1.SeiNode{})
+	if err != nil {
+		return nil, err
+	}
+	var seen client.Object
+	if live != nil {
+		seen = live
+	}
+	behind, err := r.Writes.Behind(ctx, &v1alpha1.SeiNode{}, client.ObjectKey{Namespace: s.snd.Namespace, Name: name}, seen)
+	s.stale = s.stale || behind
+	return live, err
 }
 
 // observeRestart finds out which restart a node's pod has seen. Only nodes that were
