@@ -60,10 +60,12 @@ func mountsKey(pod *corev1.Pod) bool {
 	})
 }
 
+// versionOf is what the seid in a pod calls itself. It is the name of its image without the registry:
+// what a mirror has is the same seid.
 func versionOf(pod *corev1.Pod) string {
 	for _, c := range pod.Spec.Containers {
 		if c.Name == containerSeid {
-			return c.Image
+			return path.Base(c.Image)
 		}
 	}
 	return ""

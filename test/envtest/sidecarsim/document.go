@@ -47,6 +47,7 @@ func (p *process) document(context.Context) api.Node {
 		Seid:     m.seidDocument(m.home(p.volume), c),
 		Sync:     m.syncOf(p.node, running),
 	}
+	doc.Seid.Version = versionOf(p.pod) // a sidecar asks the seid in its own container, as it was started
 	if export := m.home(p.volume).export; export != nil && doc.APILevel >= api.LevelResultExport {
 		doc.ResultExport = new(*export)
 	}

@@ -72,6 +72,31 @@ func TestDocument_ShowsWhatTheProcessWasStartedWith(t *testing.T) {
 	r.wantState(api.SeidRunning, 2)
 }
 
+// A sidecar validates for the seid in its own container, which is what a mirror has too. A gate whose
+// container has got another one refuses to start it, and the document goes by the sidecar's.
+func TestVersion_ImageOfSeidIsEdited(t *testing.T) {
+	for image, want := range map[string]struct {
+		state  api.SeidState
+		starts int
+	}{
+		"mirror.example.org/seid:1": {api.SeidRunning, 2},
+		"seid:2":                    {api.SeidWaiting, 1},
+	} {
+		t.Run(image, func(t *testing.T) {
+			r := newRig(t).start()
+			r.configure("full", "h1", `{}`)
+			r.open("h1", "")
+			r.pod = r.pod.DeepCopy()
+			r.pod.Spec.Containers[0].Image = image
+			r.restartContainer()
+			if got := r.document().Seid.Version; got != "seid:1" {
+				t.Errorf("the document has version %q", got)
+			}
+			r.wantState(want.state, want.starts)
+		})
+	}
+}
+
 func TestRestartDue_PeersOfANodeInSyncAndHotKeysNeedNone(t *testing.T) {
 	peer := `{"network.p2p.persistent_peers":"` + strings.Repeat("a", 40) + `@h:1"}`
 	for name, c := range map[string]struct {

@@ -147,7 +147,11 @@ func (w *walk) rewriteImage(number int) {
 		return
 	}
 	before := pod.DeepCopy()
-	pod.Spec.Containers[0].Image = "mirror.example.org/" + pod.Spec.Containers[0].Image
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			containers[i].Image = "mirror.example.org/" + containers[i].Image
+		}
+	}
 	if err := w.Client.Patch(w.T.Context(), pod, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		w.T.Fatal(err)
 	}
