@@ -45,7 +45,11 @@ var worldActions = []*action{
 	{name: "set-edited", variants: 3, do: (*walk).editSet},
 	{name: "webhook", variants: mostReplicas, calm: true, do: (*walk).rewriteImage},
 	{name: "peer-appears", variants: 1, calm: true, do: (*walk).addPeer},
-	{name: "peer-goes", variants: 1, calm: true, do: func(w *walk, _ int) { w.repair("peer") }},
+	{name: "peer-goes", variants: 1, calm: true, do: func(w *walk, _ int) {
+		if w.blind["machine"] == nil { // or its pod stays until the machine is back
+			w.repair("peer")
+		}
+	}},
 	{name: "node-deleted", variants: mostReplicas, of: []string{"fleet"}, do: func(w *walk, v int) { w.deleteNode(w.node(v)) }},
 }
 
@@ -166,16 +170,15 @@ func (w *walk) addPeer(int) {
 	peer := world.FullNode("peer")
 	peer.Labels = peerLabels
 	w.Create(peer)
-	w.AwaitNode("peer", func(n *v1alpha1.SeiNode) bool { return n.Status.NodeID != "" || w.away })
+	w.AwaitNode("peer", func(n *v1alpha1.SeiNode) bool { return n.Status.NodeID != "" || !w.sees() })
 	w.repairs["peer"] = func() { w.takeAway(&v1alpha1.SeiNode{}, "peer") }
 }
 
 // takeAway deletes an object and waits until it is gone, and with it the pod of its name.
 func (w *walk) takeAway(obj client.Object, name string) {
 	w.T.Helper()
-	if w.away { // a finalizer needs an operator
-		w.startOperator()
-	}
+	w.startOperator() // a finalizer needs one,
+	w.releaseCaches() // and that it hears of everything
 	w.drop(obj, name, metav1.DeletePropagationForeground)
 	w.Eventually("the end of "+name, func() bool {
 		return !w.read(name, obj) && !w.read(name+"-0", &corev1.Pod{})
