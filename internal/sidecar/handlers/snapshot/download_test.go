@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -200,7 +201,9 @@ func TestRestore_AnObjectThatChangedMeanwhile_IsFetchedFromItsBeginning(t *testi
 	}
 }
 
-func TestRestore_AVolumeThatCannotHoldArchiveAndChunks_GivesTheArchiveBack(t *testing.T) {
+// withoutRoomForBoth is a node that restores a chunk of 48 MiB on a disk of 72.
+func withoutRoomForBoth(t *testing.T) *fixture {
+	t.Helper()
 	disk := smallDisk(t, "size=72m")
 	f, _ := remote(t, noise(48<<20))
 	if err := os.RemoveAll(string(f.home)); err != nil {
@@ -209,8 +212,39 @@ func TestRestore_AVolumeThatCannotHoldArchiveAndChunks_GivesTheArchiveBack(t *te
 	if err := os.Symlink(disk, string(f.home)); err != nil {
 		t.Fatal(err)
 	}
+	return f
+}
+
+func (f *fixture) wantLargeChunk(t *testing.T) {
+	t.Helper()
 	got := handlertest.Must[wire.RestoredSnapshot](t, f.Harness, api.SnapshotRestore, `{}`)
 	if got.Height != 300 || len(content(t, f.home.Snapshots())["300/1/0"]) != 48<<20 {
 		t.Errorf("restore = %+v", got)
+	}
+}
+
+func TestRestore_AVolumeThatCannotHoldArchiveAndChunks_GivesTheArchiveBack(t *testing.T) {
+	withoutRoomForBoth(t).wantLargeChunk(t)
+}
+
+// A run that was killed while it gave the archive back has left what is left of it, and what it had
+// unpacked. Neither is of use, and both take room.
+func TestRestore_KilledWhileItGaveTheArchiveBack_FetchesItAgain(t *testing.T) {
+	for name, unpacked := range map[string]int{"at the beginning": 0, "half-way": 24 << 20, "at the end": 48 << 20} {
+		t.Run(name, func(t *testing.T) {
+			f := withoutRoomForBoth(t)
+			writeFile(t, f.home.Path("data", ".sei-tmp-snapshot-1", "300", "1", "0"), noise(unpacked))
+			archive := f.home.Path("data", ".sei-sidecar-download", "archive")
+			writeFile(t, archive, "")
+			file, err := os.OpenFile(archive, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = file.WriteAt([]byte(noise(48<<20-unpacked)), int64(unpacked))
+			if err := errors.Join(err, file.Close()); err != nil {
+				t.Fatal(err)
+			}
+			f.wantLargeChunk(t)
+		})
 	}
 }

@@ -133,6 +133,9 @@ func (t *Tasks) refuseState() error {
 // bring fetches, checks and unpacks a snapshot and puts it in the place of what is there.
 func (t *Tasks) bring(ctx context.Context, task engine.Task, bucket *objectstore.Bucket, from choice, target string) error {
 	dir := leftovers.Download(target)
+	if err := dropUseless(dir, target); err != nil {
+		return err
+	}
 	tight, err := checkRoom(dir, from.object, from.manifest)
 	if err != nil {
 		return err

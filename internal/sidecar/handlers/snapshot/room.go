@@ -18,6 +18,19 @@ import (
 // spareBytes stay free for the node when an archive's size is not known.
 const spareBytes = 64 << 20
 
+// dropUseless gives back the room of what a killed run has left and this one cannot use: what it had
+// unpacked, and an archive without the record of how far it got, the beginning of which may be gone.
+func dropUseless(dir, target string) error {
+	if err := durable.Sweep(filepath.Dir(target), stagingName); err != nil {
+		return err
+	}
+	usable, err := durable.Exists(filepath.Join(dir, partFile))
+	if err != nil || usable {
+		return err
+	}
+	return durable.Remove(dir)
+}
+
 // checkRoom refuses a restore that cannot fit, before anything is fetched, and says
 // whether the archive has to be given back to the volume while it is unpacked.
 func checkRoom(dir string, object objectstore.Object, manifest *objectstore.Manifest) (tight bool, err error) {

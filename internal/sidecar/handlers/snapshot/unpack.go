@@ -23,9 +23,6 @@ const (
 
 // staging is a fresh directory on the file system of the snapshots.
 func staging(target string) (string, error) {
-	if err := durable.Sweep(filepath.Dir(target), stagingName); err != nil {
-		return "", err
-	}
 	return durable.TempDir(filepath.Dir(target), stagingName)
 }
 
