@@ -88,7 +88,7 @@ func serve(ctx context.Context, s settings, log *slog.Logger) error {
 	nodeTasks, view := handlers.All(nodeConfig(s, registry))
 	rules := conditions(s, log)
 	tasks, err := engine.Open(engine.Config{
-		Path: filepath.Join(s.Home, storeName), Handlers: nodeTasks, Conditions: rules, Log: log, Registry: registry,
+		Path: filepath.Join(s.Home, storeName), Owner: s.NodeUID, Handlers: nodeTasks, Conditions: rules, Log: log, Registry: registry,
 	})
 	if err != nil {
 		return err

@@ -82,7 +82,9 @@ type settings struct {
 	APIToken  string
 	APICA     string
 	Node      string
-	PodUID    string
+	// NodeUID is the UID of the node's object; empty in pods of older operators.
+	NodeUID string
+	PodUID  string
 	// TLSDir holds the sidecar's certificate and its key; empty if it has none.
 	TLSDir string
 	// TemplateHash is the hash of the pod's template; empty if it is unknown.
@@ -206,7 +208,7 @@ func (s *settings) readAuth(env *environment, port int) {
 	if namespace, name := env.get(envNodeNamespace), env.get(envNodeName); namespace != "" && name != "" {
 		s.Node = namespace + "/" + name
 	}
-	s.PodUID = env.get(envPodUID)
+	s.NodeUID, s.PodUID = env.get(envNodeUID), env.get(envPodUID)
 	s.TLSDir = env.get(envTLSDir)
 	s.TemplateHash = env.get(envTemplateHash)
 	if s.AuthMode == modeKubernetes {
@@ -230,8 +232,8 @@ func (s *settings) readKubernetes(env *environment) {
 	// A pod of an older operator does not have the UID, and that operator knows
 	// no other audience.
 	s.Audience = api.TokenAudience
-	if uid := env.get(envNodeUID); uid != "" {
-		s.Audience = api.NodeAudience(namespace, name, uid)
+	if s.NodeUID != "" {
+		s.Audience = api.NodeAudience(namespace, name, s.NodeUID)
 	}
 	s.APIServer = cmp.Or(env.get(envAPIServer), auth.DefaultAPIServer)
 	s.APIToken = cmp.Or(env.get(envAPIToken), auth.DefaultTokenFile)

@@ -59,7 +59,7 @@ func TestReadSettings_InAPod_AsksForTokens(t *testing.T) {
 		UploadInterval: 168 * time.Hour, UploadTimeout: 90 * time.Minute,
 		Subjects: []string{"system:serviceaccount:a:b", "system:serviceaccount:c:d"}, Audience: "sei-sidecar/chain/node-0/u-0",
 		APIServer: "https://kubernetes.default.svc", APIToken: "/var/run/secrets/kubernetes.io/serviceaccount/token",
-		APICA: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt", Node: "chain/node-0", PodUID: "7d2c", TLSDir: "/tls",
+		APICA: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt", Node: "chain/node-0", NodeUID: "u-0", PodUID: "7d2c", TLSDir: "/tls",
 		KeyringBackend: "file", KeyringDir: "/sei", KeyringPassphrase: "hush",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	bolt "go.etcd.io/bbolt"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
@@ -343,5 +344,53 @@ func damageRow(t *testing.T, path string) {
 	})
 	if err := errors.Join(err, s.close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A volume that was copied, or that a new node has been given, brings the data of another node and not
+// what that one was asked to do. Where that is unknown, nothing is forgotten.
+func TestOwner_StoreOfAnotherNode_IsTakenWithoutItsTasks(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first, next string
+		forgotten   bool
+	}{
+		"the same node":                 {"a", "a", false},
+		"another node":                  {"a", "b", true},
+		"a store of an earlier version": {"", "a", false},
+		"a pod that does not say whose": {"a", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := make(chan string, 1)
+			b := openAs(t, tc.first, filepath.Join(t.TempDir(), "s"), clock.RealClock{}, blockingHandler([]Group{GroupData}, began))
+			hold, running := b.submit(api.MarkNotReady, "", ""), b.submit(blocking, "", "")
+			b.await(hold)
+			<-began
+			if err := b.Records().Put("k", []byte("v")); err != nil {
+				t.Fatal(err)
+			}
+			b.stop()
+			again := make(chan string, 1)
+			b = openAs(t, tc.next, b.path, clock.RealClock{}, blockingHandler([]Group{GroupData}, again))
+			want := api.GateHeld
+			if tc.forgotten {
+				want = api.GateClosed
+			}
+			if got := b.Gate(); got.State != want {
+				t.Errorf("the gate is %+v, want %s", got, want)
+			}
+			if _, err := b.Get(running); (codeOf(err) == api.CodeNotFound) != tc.forgotten {
+				t.Errorf("the task that was running: %v", err)
+			}
+			if !tc.forgotten && <-again != running {
+				t.Error("another task runs")
+			}
+			if value, err := b.Records().Get("k"); string(value) != "v" || err != nil {
+				t.Errorf("the record is %q, %v", value, err)
+			}
+			next := b.submit(blocking, "", "") // the order of what comes is as ever
+			if tc.forgotten && <-again != next {
+				t.Error("another task runs")
+			}
+		})
 	}
 }

@@ -31,6 +31,9 @@ const (
 type Config struct {
 	// Path of the store. Its directory must exist.
 	Path string
+	// Owner is the node whose tasks these are. Those that the store has for another one are forgotten:
+	// its volume was copied, or given to a recreated node. Empty: unknown.
+	Owner string
 	// Handlers are the task types beside mark-ready and mark-not-ready.
 	Handlers []Handler
 	// Conditions decide about the gate; nil means that it opens whatever is there.
@@ -99,6 +102,9 @@ func Open(cfg Config) (*Engine, error) {
 	if e.store, err = openStore(cfg.Path); err != nil {
 		return nil, err
 	}
+	if err := e.claim(cfg.Owner); err != nil {
+		return nil, errors.Join(err, e.store.close())
+	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.resume(); err != nil {
 		e.cancel()
@@ -106,6 +112,19 @@ func Open(cfg Config) (*Engine, error) {
 		return nil, errors.Join(fmt.Errorf("resuming tasks: %w", err), e.store.close())
 	}
 	return e, nil
+}
+
+// claim makes the store that of a node. What another node was asked to do must not be done to this one,
+// and its holds would never be released.
+func (e *Engine) claim(owner string) error {
+	forgotten, err := e.store.claim(owner)
+	if err != nil {
+		return fmt.Errorf("claiming the task store: %w", err)
+	}
+	if forgotten > 0 {
+		e.log.Warn("the volume has been another node's: its tasks are forgotten", "count", forgotten)
+	}
+	return nil
 }
 
 func (e *Engine) register(handlers []Handler) error {

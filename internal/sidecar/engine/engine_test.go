@@ -60,9 +60,15 @@ func open(t *testing.T, handlers ...Handler) *bench {
 
 func openAt(t *testing.T, path string, c clock.Clock, handlers ...Handler) *bench {
 	t.Helper()
+	return openAs(t, "", path, c, handlers...)
+}
+
+// openAs opens the store for a node.
+func openAs(t *testing.T, owner, path string, c clock.Clock, handlers ...Handler) *bench {
+	t.Helper()
 	reg := prometheus.NewRegistry()
 	e, err := Open(Config{
-		Path: path, Handlers: handlers, Clock: c, Registry: reg,
+		Path: path, Owner: owner, Handlers: handlers, Clock: c, Registry: reg,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {

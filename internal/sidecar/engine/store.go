@@ -16,7 +16,11 @@ var (
 	bucketTasks   = []byte("tasks")   // id -> row
 	bucketOrder   = []byte("order")   // sequence number -> id, oldest submission first
 	bucketRecords = []byte("records") // whatever handlers remember
+	bucketStore   = []byte("store")   // about the store itself
 )
+
+// keyOwner is the node that the tasks are for. Stores of earlier versions do not have it.
+var keyOwner = []byte("owner")
 
 // lockTimeout bounds the wait for a store that another process still holds,
 // such as the sidecar that is being replaced.
@@ -51,7 +55,7 @@ func openStore(path string) (s *store, err error) {
 	}
 	s = &store{db: db}
 	err = s.update("open", func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketTasks, bucketOrder, bucketRecords} {
+		for _, name := range [][]byte{bucketTasks, bucketOrder, bucketRecords, bucketStore} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return fmt.Errorf("creating bucket %s: %w", name, err)
 			}
@@ -74,6 +78,44 @@ func (s *store) ping() error {
 		}
 		return nil
 	})
+}
+
+// claim notes whose store this is, and forgets all tasks if it was another's; it says how many. Records
+// stay: they are about the data, which is there.
+func (s *store) claim(owner string) (forgotten int, err error) {
+	if owner == "" {
+		return 0, nil
+	}
+	err = s.update("claim", func(tx *bolt.Tx) error {
+		about := tx.Bucket(bucketStore)
+		was := about.Get(keyOwner)
+		if string(was) == owner {
+			return nil
+		}
+		if was != nil {
+			forgotten = tx.Bucket(bucketTasks).Stats().KeyN
+			for _, name := range [][]byte{bucketTasks, bucketOrder} {
+				if err := empty(tx, name); err != nil {
+					return err
+				}
+			}
+		}
+		if err := about.Put(keyOwner, []byte(owner)); err != nil {
+			return fmt.Errorf("writing the owner: %w", err)
+		}
+		return nil
+	})
+	return forgotten, err
+}
+
+func empty(tx *bolt.Tx, bucket []byte) error {
+	if err := tx.DeleteBucket(bucket); err != nil {
+		return fmt.Errorf("deleting bucket %s: %w", bucket, err)
+	}
+	if _, err := tx.CreateBucket(bucket); err != nil {
+		return fmt.Errorf("creating bucket %s: %w", bucket, err)
+	}
+	return nil
 }
 
 func (s *store) get(id string) (r row, found bool, err error) {

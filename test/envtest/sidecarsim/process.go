@@ -94,9 +94,13 @@ func (p *process) open() error {
 	log := slog.New(slog.DiscardHandler)
 	p.all.model.mu.Lock()
 	p.gate = gate{}
+	owner := ""
+	if p.all.model.levelOf(p.node) == api.Level { // older ones may not ask whose tasks they have
+		owner = envOf(p.pod, p.all.opts.Container)[envNodeUID]
+	}
 	p.all.model.mu.Unlock()
 	e, err := engine.Open(engine.Config{
-		Path: p.storePath(), Handlers: p.handlers(), Conditions: conditions{p}, Log: log, Registry: registry,
+		Path: p.storePath(), Owner: owner, Handlers: p.handlers(), Conditions: conditions{p}, Log: log, Registry: registry,
 	})
 	if err != nil {
 		return fmt.Errorf("opening the task store of %s: %w", p.node, err)
