@@ -109,6 +109,41 @@ func TestMigration_AFleetGetsAnotherImage_WithinItsBudget(t *testing.T) {
 	watch.require(t, 1)
 }
 
+// A fleet that the public operator has stopped, because it is paused, stays stopped until it is resumed.
+func TestMigration_APausedFleet_StaysStoppedUntilItIsResumed(t *testing.T) {
+	w := newWorldBeforeOthers(t)
+	snd := rpc("rpc", 3)
+	snd.Spec.Paused = true
+	for _, claim := range w.PublicFleet(snd) {
+		w.Sidecars.Furnish(claim.UID, seid.ModeFull, nil)
+	}
+	names := []string{"rpc-0", "rpc-1", "rpc-2"}
+	nodes := uids(w, &v1alpha1.SeiNode{}, names...)
+	w.StartOperator()
+	paused := func(s *v1alpha1.SeiNodeDeployment) bool {
+		return s.Status.Selector != "" && s.Status.Phase == v1alpha1.DeploymentPaused && is(s, v1alpha1.ConditionPaused, metav1.ConditionTrue, v1alpha1.ReasonPaused)
+	}
+	w.await("rpc", paused)
+	for _, name := range names {
+		w.AwaitNode(name, func(n *v1alpha1.SeiNode) bool { return n.Status.ObservedGeneration == n.Generation })
+	}
+	w.forceReconcile("rpc")
+	w.await("rpc", paused)
+	pods := &corev1.PodList{}
+	if err := w.Client.List(t.Context(), pods, client.InNamespace(w.NS)); err != nil || len(pods.Items) > 0 {
+		t.Errorf("%d pods run in a fleet that was stopped, %v", len(pods.Items), err)
+	}
+
+	w.edit("rpc", func(s *v1alpha1.SeiNodeDeployment) { s.Spec.Paused = false })
+	w.await("rpc", settled)
+	if now := uids(w, &v1alpha1.SeiNode{}, names...); !maps.Equal(now, nodes) {
+		t.Errorf("nodes are %v, want %v", now, nodes)
+	}
+	if n := len(w.running("rpc")); n != 3 {
+		t.Errorf("%d pods run", n)
+	}
+}
+
 // publicGenesis is the content that stands for the genesis on a furnished volume.
 const publicGenesis = "genesis"
 

@@ -48,7 +48,7 @@ func (w *World) PublicNode(n *v1alpha1.SeiNode) (*appsv1.StatefulSet, *corev1.Pe
 	sts := &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{owner}},
 		Spec: appsv1.StatefulSetSpec{
-			ServiceName: name, Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelNode: name}},
+			ServiceName: name, Replicas: new(replicasOf(n)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelNode: name}},
 			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: map[string]string{"karpenter.sh/do-not-disrupt": "true"}},
@@ -72,6 +72,14 @@ func (w *World) PublicNode(n *v1alpha1.SeiNode) (*appsv1.StatefulSet, *corev1.Pe
 		w.T.Fatal(err)
 	}
 	return sts, claim
+}
+
+// replicasOf is how many pods the public operator runs for a node: it stops those that are paused.
+func replicasOf(n *v1alpha1.SeiNode) int32 {
+	if n.Spec.Paused {
+		return 0
+	}
+	return 1
 }
 
 // PublicFleet makes a fleet as the public operator leaves it when all its nodes run: the nodes with their
@@ -98,6 +106,9 @@ func (w *World) PublicFleet(snd *v1alpha1.SeiNodeDeployment, conditions ...metav
 	}
 	snd.Status.ObservedGeneration, snd.Status.TemplateHash = snd.Generation, "0123456789abcdef"
 	snd.Status.Phase, snd.Status.Conditions = v1alpha1.DeploymentReady, conditions
+	if snd.Spec.Paused {
+		snd.Status.Phase = v1alpha1.DeploymentPaused
+	}
 	snd.Status.Replicas, snd.Status.ReadyReplicas = snd.Spec.Replicas, snd.Spec.Replicas
 	if err := w.Client.Status().Patch(w.T.Context(), snd, client.MergeFrom(before)); err != nil {
 		w.T.Fatal(err)
@@ -126,6 +137,7 @@ func publicChild(snd *v1alpha1.SeiNodeDeployment, owner metav1.OwnerReference, o
 		},
 		Spec: template.Spec,
 	}
+	child.Spec.Paused = snd.Spec.Paused
 	maps.Copy(child.Labels, template.Metadata.Labels)
 	maps.Copy(child.Labels, map[string]string{
 		v1alpha1.LabelDeployment: snd.Name, v1alpha1.LabelDeploymentOrdinal: strconv.Itoa(ordinal),
