@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,10 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/render"
 	"github.com/sei-operator/sei-operator/internal/seid"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api"
 	"github.com/sei-operator/sei-operator/internal/sidecar/api/wire"
 	"github.com/sei-operator/sei-operator/test/envtest"
+	"github.com/sei-operator/sei-operator/test/envtest/podsim"
 	"github.com/sei-operator/sei-operator/test/envtest/sidecarsim"
 )
 
@@ -141,6 +145,43 @@ func TestMigration_APausedFleet_StaysStoppedUntilItIsResumed(t *testing.T) {
 	}
 	if n := len(w.running("rpc")); n != 3 {
 		t.Errorf("%d pods run", n)
+	}
+}
+
+// The operator is killed at any moment of the takeover, and a pod is lost: that one comes back with our
+// sidecar, and the others are left alone.
+func TestMigration_OperatorKilledAndAPodLost_OnlyThatOneIsReplaced(t *testing.T) {
+	w := newWorldBeforeOthers(t)
+	pods := w.publicFleet(rpc("rpc", 3), seid.ModeFull)
+	mark, start := w.Recorder.Mark(), func() {}
+	for writes := range 12 {
+		w.StartOperator()
+		snd := &v1alpha1.SeiNodeDeployment{}
+		w.Eventually("a write", func() bool {
+			w.Get("rpc", snd)
+			return len(w.Recorder.Since(mark).Writes().In(w.NS)) > writes || takenOver(snd)
+		})
+		w.Stop()
+		if writes == 3 {
+			// In a pod of the other operator nothing opens the gate any more.
+			start = w.Pods.Rule(podsim.Match{Namespace: w.NS, Pod: "rpc-1-0", Container: render.ContainerSeid}, podsim.Behaviour{NotStarted: true})
+			w.Delete(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.NS, Name: "rpc-1-0"}})
+		}
+	}
+	w.StartOperator()
+	envtest.WaitFor(w.T, w.Env, w.NS, "rpc-1-0", func(p *corev1.Pod) bool {
+		return p != nil && slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == render.ContainerSidecar })
+	})
+	start()
+	w.await("rpc", takenOver)
+	w.AwaitNode("rpc-1", func(n *v1alpha1.SeiNode) bool {
+		return conditions.Is(n.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonInSync)
+	})
+	w.await("rpc", takenOver)
+	for name, uid := range w.running("rpc") {
+		if lost := name == "rpc-1-0"; (uid != pods[name]) != lost {
+			t.Errorf("%s was replaced: %t, want %t", name, uid != pods[name], lost)
+		}
 	}
 }
 
