@@ -81,7 +81,8 @@ type SeiNodeDeploymentStatus struct {
 	// genesisHash is the SHA-256 of the chain's genesis file.
 	// +optional
 	GenesisHash string `json:"genesisHash,omitempty"`
-	// genesisConfigMap holds the chain's genesis file, gzipped.
+	// genesisConfigMap holds the chain's genesis file, gzipped. Without a genesisHash, another operator has
+	// started the chain, and its genesis is still to be read from a validator.
 	// +optional
 	GenesisConfigMap string `json:"genesisConfigMap,omitempty"`
 	// genesisS3URI is where the genesis was published.

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
-	"github.com/sei-operator/sei-operator/internal/conditions"
 	"github.com/sei-operator/sei-operator/internal/plan"
 	"github.com/sei-operator/sei-operator/internal/platform"
 )
@@ -114,10 +113,10 @@ func DecideCeremony(snd *v1alpha1.SeiNodeDeployment, seen CeremonyFacts, now tim
 	return again(snd, ReasonGenesisCeremony, now)
 }
 
-// ChainBegun reports whether the fleet's chain has its genesis, by what status says.
+// ChainBegun reports whether the fleet's chain has its genesis. Of one that another operator has started
+// the hash is not known before it was read from a validator.
 func ChainBegun(snd *v1alpha1.SeiNodeDeployment) bool {
-	return snd.Status.GenesisHash != "" ||
-		conditions.Is(snd.Status.Conditions, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, "")
+	return snd.Status.GenesisHash != "" || snd.Status.GenesisConfigMap != ""
 }
 
 // afterCeremony sees to the ConfigMap of a chain that exists: another genesis in its place is

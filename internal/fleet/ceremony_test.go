@@ -124,9 +124,9 @@ func TestDecideCeremony_RunsOnceAndNeverAgain(t *testing.T) {
 	}
 }
 
-// begunElsewhere is what another operator leaves of a fleet that has started its chain.
+// begunElsewhere is what is kept of a fleet whose chain another operator has started.
 func begunElsewhere(snd *v1alpha1.SeiNodeDeployment) {
-	snd.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionGenesisCeremonyComplete, Status: metav1.ConditionTrue, Reason: "Complete"}}
+	snd.Status.GenesisConfigMap = fleet.GenesisName(snd.Name)
 }
 
 func TestNewCeremony_EveryTaskHasTheCeremonysDeadline(t *testing.T) {

@@ -49,8 +49,7 @@ func failureMessage(last *v1alpha1.PlanSummary) string {
 	return fmt.Sprintf("%s failed at step %s: %s", last.Reason, last.FailedTask, last.Error)
 }
 
-// ceremonyComplete latches: the hash in status says that the chain has begun, or the condition itself
-// as another operator has left it.
+// ceremonyComplete latches: what status has of the genesis says that the chain has begun.
 func (s *report) ceremonyComplete(set conditions.Setter) {
 	const conditionType = v1alpha1.ConditionGenesisCeremonyComplete
 	status := &s.snd.Status

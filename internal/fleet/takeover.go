@@ -4,15 +4,24 @@ import (
 	"maps"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
+	"github.com/sei-operator/sei-operator/internal/conditions"
 )
 
-// TakeOver removes from a status what another operator of these kinds has left there and meant
+// TakeOver removes from a fleet's status what another operator of these kinds has left there and meant
 // differently: its plan, its rollout, and its own hash of the template. Otherwise the hash would begin a
-// rollout although no node has to move. The selector says whose status it is: only this operator writes it.
-func TakeOver(status *v1alpha1.SeiNodeDeploymentStatus) {
-	if status.Selector == "" {
-		status.Plan, status.Rollout, status.TemplateHash = nil, nil, ""
+// rollout although no node has to move. That it has started the chain is kept as a fact, where it left
+// only a condition. The selector says whose status it is: only this operator writes it.
+func TakeOver(snd *v1alpha1.SeiNodeDeployment) {
+	status := &snd.Status
+	if status.Selector != "" {
+		return
+	}
+	status.Plan, status.Rollout, status.TemplateHash = nil, nil, ""
+	if conditions.Is(status.Conditions, v1alpha1.ConditionGenesisCeremonyComplete, metav1.ConditionTrue, "") {
+		status.GenesisConfigMap = GenesisName(snd.Name)
 	}
 }
 

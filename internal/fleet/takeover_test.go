@@ -13,17 +13,28 @@ import (
 func TestTakeOver_OfAStatusOfThisOperator_ChangesNothing(t *testing.T) {
 	full := v1alpha1.SeiNodeDeploymentStatus{
 		TemplateHash: "ab", Plan: &v1alpha1.TaskPlan{}, Rollout: &v1alpha1.RolloutStatus{},
-		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionGenesisCeremonyComplete}},
+		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionGenesisCeremonyComplete, Status: metav1.ConditionTrue}},
 	}
-	theirs, ours := full.DeepCopy(), full.DeepCopy()
-	ours.Selector = "sei.io/nodedeployment=rpc"
+	theirs, ours := &v1alpha1.SeiNodeDeployment{Status: *full.DeepCopy()}, &v1alpha1.SeiNodeDeployment{Status: *full.DeepCopy()}
+	ours.Status.Selector = "sei.io/nodedeployment=rpc"
 	fleet.TakeOver(theirs)
 	fleet.TakeOver(ours)
-	if theirs.TemplateHash != "" || theirs.Plan != nil || theirs.Rollout != nil || len(theirs.Conditions) != 1 {
-		t.Errorf("left of another operator's: %+v, want the conditions alone", theirs)
+	if left := theirs.Status; left.TemplateHash != "" || left.Plan != nil || left.Rollout != nil || len(left.Conditions) != 1 {
+		t.Errorf("left of another operator's: %+v, want the conditions alone", left)
 	}
-	if ours.TemplateHash != "ab" || ours.Plan == nil || ours.Rollout == nil {
-		t.Errorf("left of this operator's: %+v, want all of it", ours)
+	if left := ours.Status; left.TemplateHash != "ab" || left.Plan == nil || left.Rollout == nil {
+		t.Errorf("left of this operator's: %+v, want all of it", left)
+	}
+	if !fleet.ChainBegun(theirs) || fleet.ChainBegun(ours) {
+		t.Errorf("a chain counts as started: %t by another operator's condition, %t by our own", fleet.ChainBegun(theirs), fleet.ChainBegun(ours))
+	}
+}
+
+func TestTakeOver_ChainThatWasNotStarted_StaysSo(t *testing.T) {
+	snd := &v1alpha1.SeiNodeDeployment{}
+	snd.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionGenesisCeremonyComplete, Status: metav1.ConditionFalse}}
+	if fleet.TakeOver(snd); fleet.ChainBegun(snd) {
+		t.Error("a chain counts as started")
 	}
 }
 

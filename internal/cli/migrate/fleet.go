@@ -32,11 +32,13 @@ func fleetOf(in *Inventory, linter *lint.Linter, obj *unstructured.Unstructured)
 }
 
 func fleetStatus(object string, snd *v1alpha1.SeiNodeDeployment) []Finding {
+	taken := snd.DeepCopy()
+	fleet.TakeOver(taken)
 	switch {
 	case snd.Status.Plan != nil || snd.Status.Rollout != nil:
 		return []Finding{{object, Change, fmt.Sprintf("the public operator has not finished with it (phase %q): "+
 			"wait until status.plan and status.rollout are gone", snd.Status.Phase)}}
-	case snd.Spec.Genesis != nil && !fleet.ChainBegun(snd):
+	case snd.Spec.Genesis != nil && !fleet.ChainBegun(taken):
 		return []Finding{{object, Change, "its chain has no genesis yet: wait until the public operator sets the condition " +
 			v1alpha1.ConditionGenesisCeremonyComplete + ", or recreate the fleet afterwards"}}
 	}

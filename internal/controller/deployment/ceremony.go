@@ -40,6 +40,7 @@ func (r *Reconciler) observeGenesis(ctx context.Context, s *scope) error {
 	}
 	for i := range fleets.Items {
 		if g := fleets.Items[i].Spec.Genesis; g != nil && g.ChainID == s.snd.Spec.Genesis.ChainID {
+			fleet.TakeOver(&fleets.Items[i])
 			s.Observed.Founders = append(s.Observed.Founders, fleets.Items[i])
 		}
 	}

@@ -41,7 +41,7 @@ type scope struct {
 
 func (r *Reconciler) newScope(snd *v1alpha1.SeiNodeDeployment) *scope {
 	s := &scope{snd: snd, snapshot: r.Status.New(snd), platform: r.Platform}
-	fleet.TakeOver(&snd.Status)
+	fleet.TakeOver(snd)
 	fleet.EndPlan(&snd.Status, r.Clock.Now())
 	s.Observed.Fleet, s.Observed.Now = snd.DeepCopy(), r.Clock.Now()
 	return s
