@@ -2,9 +2,12 @@ package deployment
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,5 +56,29 @@ func TestN36_GenesisOnALateCache_IsNotTakenForLost(t *testing.T) {
 				t.Errorf("the plan is %+v, want one: %v", is, want.plan)
 			}
 		})
+	}
+}
+
+// A chain that a fleet of another operator has started is not started again by an older fleet of ours.
+func TestCeremony_ChainOfAnotherOperatorsFleet_IsNotStartedAgain(t *testing.T) {
+	c := newCluster(t)
+	theirs := stored(t, c)
+	theirs.Name, theirs.UID, theirs.ResourceVersion = "theirs", "theirs", ""
+	theirs.CreationTimestamp = metav1.NewTime(c.Clock.Now().Add(time.Hour))
+	theirs.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionGenesisCeremonyComplete, Status: metav1.ConditionTrue, Reason: "Complete", LastTransitionTime: metav1.NewTime(c.Clock.Now()),
+	}}
+	status := theirs.Status
+	if err := c.Create(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Status = status
+	if err := c.Status().Update(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	pass(t, operator(t, c))
+	got := meta.FindStatusCondition(stored(t, c).Status.Conditions, v1alpha1.ConditionGenesisCeremonyComplete)
+	if got == nil || got.Reason != v1alpha1.ReasonCeremonyFailed || !strings.Contains(got.Message, "SeiNodeDeployment theirs starts chain new-1 already") {
+		t.Errorf("the condition is %+v", got)
 	}
 }
