@@ -2,9 +2,11 @@ package schema
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
 	"github.com/sei-operator/sei-operator/internal/conditions"
+	"github.com/sei-operator/sei-operator/internal/fleet"
 	"github.com/sei-operator/sei-operator/test/envtest/world"
 )
 
@@ -39,6 +42,11 @@ func look(ctx context.Context, w *world.World, b base) (state, error) {
 	if f.Spec.Paused {
 		s.settled = f.Status.ObservedGeneration == f.Generation && isTrue(v1alpha1.ConditionPaused)
 	}
+	kept, err := keepsTemplate(ctx, w, f)
+	if err != nil {
+		return state{}, err
+	}
+	s.settled = s.settled && kept
 	nodes := &v1alpha1.SeiNodeList{}
 	if err := w.Client.List(ctx, nodes, client.InNamespace(w.NS)); err != nil {
 		return state{}, err
@@ -53,6 +61,18 @@ func look(ctx context.Context, w *world.World, b base) (state, error) {
 		s.problems = append(s.problems, of.problems...)
 	}
 	return s, nil
+}
+
+// keepsTemplate reports whether a fleet's template is written down. The operator may still see the
+// ControllerRevision of the fleet that had the same name and template before.
+func keepsTemplate(ctx context.Context, w *world.World, f *v1alpha1.SeiNodeDeployment) (bool, error) {
+	template, err := json.Marshal(&f.Spec.Template)
+	if err != nil {
+		return false, err
+	}
+	revision := &appsv1.ControllerRevision{}
+	err = w.Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: fleet.RevisionName(f.Name, template)}, revision)
+	return err == nil && metav1.IsControlledBy(revision, f), client.IgnoreNotFound(err)
 }
 
 func lookAtNode(ctx context.Context, w *world.World, name string) (state, error) {
