@@ -91,7 +91,7 @@ func TestReport_ModeAndProblem_OfANodeThatGoesAway(t *testing.T) {
 		t.Errorf("mode %q, want fullNode", got)
 	}
 	conditions.For(&p.Node.Status.Conditions, 2, passAt).True(v1alpha1.ConditionStalled, v1alpha1.ReasonHeldBack, "failed before")
-	got := node.ReportTerminating(p.Node, passAt).Problem
+	got := node.ReportTerminating(p.Node, "", passAt).Problem
 	if want := "Terminating: the node is being deleted: waiting for its pod to stop"; got != want {
 		t.Errorf("problem %q, want %q", got, want)
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,12 +89,16 @@ func Report(p *Pass) *v1alpha1.SeiNodeStatus {
 	return r.status
 }
 
-// ReportTerminating derives the status of a node that is being deleted.
-func ReportTerminating(node *v1alpha1.SeiNode, now time.Time) *v1alpha1.SeiNodeStatus {
+// ReportTerminating derives the status of a node that is being deleted. strayPod is a pod that does not
+// stop by itself; empty if there is none.
+func ReportTerminating(node *v1alpha1.SeiNode, strayPod string, now time.Time) *v1alpha1.SeiNodeStatus {
 	r := newReport(&Pass{Node: node, Now: now})
 	r.enter(v1alpha1.NodeTerminating)
 	r.status.ObservedGeneration = node.Generation
-	const waits = "the node is being deleted: waiting for its pod to stop"
+	waits := "the node is being deleted: waiting for its pod to stop"
+	if strayPod != "" {
+		waits = fmt.Sprintf("the node is being deleted, but pod %s keeps running, because its StatefulSet was deleted without it: delete the pod", strayPod)
+	}
 	r.set.False(v1alpha1.ConditionReady, v1alpha1.ReasonTerminating, waits)
 	r.status.Problem = inOneLine(v1alpha1.ReasonTerminating, waits) // whatever else was wrong ends with it
 	return r.status

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,7 +149,7 @@ func TestReportTerminating_SaysWhatItWaitsFor(t *testing.T) {
 	p := settledPass()
 	report(p)
 	p.Node.Generation = 3
-	got := node.ReportTerminating(p.Node, passAt)
+	got := node.ReportTerminating(p.Node, "", passAt)
 	if got.Phase != v1alpha1.NodeTerminating || got.ObservedGeneration != 3 || !got.PhaseTransitionTime.Time.Equal(passAt) {
 		t.Errorf("phase %s since %v, generation %d, want %s since %v, generation 3",
 			got.Phase, got.PhaseTransitionTime, got.ObservedGeneration, v1alpha1.NodeTerminating, passAt)
@@ -157,8 +158,11 @@ func TestReportTerminating_SaysWhatItWaitsFor(t *testing.T) {
 		t.Errorf("conditions %+v, want %s to be False for %s", got.Conditions, v1alpha1.ConditionReady, v1alpha1.ReasonTerminating)
 	}
 	p.Node.Status = *got
-	if again := node.ReportTerminating(p.Node, passAt.Add(time.Minute)); !again.PhaseTransitionTime.Time.Equal(passAt) {
+	if again := node.ReportTerminating(p.Node, "", passAt.Add(time.Minute)); !again.PhaseTransitionTime.Time.Equal(passAt) {
 		t.Errorf("terminating since %v", again.PhaseTransitionTime)
+	}
+	if stray := node.ReportTerminating(p.Node, "n-0", passAt); !strings.HasSuffix(stray.Problem, "pod n-0 keeps running, because its StatefulSet was deleted without it: delete the pod") {
+		t.Errorf("problem %q", stray.Problem)
 	}
 }
 

@@ -92,11 +92,15 @@ func (r *Reconciler) release(ctx context.Context, node *v1alpha1.SeiNode) (ctrl.
 }
 
 func (r *Reconciler) reportTerminating(ctx context.Context, node *v1alpha1.SeiNode) error {
+	pods, err := r.podsOf(ctx, r.Client, node)
+	if err != nil {
+		return err
+	}
 	before, snapshot := node.DeepCopy(), r.Status.New(node)
 	if unwritten, ok := r.unwritten.of(node); ok {
 		node.Status = *unwritten.status.DeepCopy() // what is taken down is what was made
 	}
-	node.Status = *domain.ReportTerminating(node, r.Clock.Now())
+	node.Status = *domain.ReportTerminating(node, strayPod(pods), r.Clock.Now())
 	result, err := snapshot.Patch(ctx, r.Client, node)
 	if err != nil {
 		return err
@@ -106,6 +110,26 @@ func (r *Reconciler) reportTerminating(ctx context.Context, node *v1alpha1.SeiNo
 		r.Events.Emit(ctx, node, events.ForNode(before, node)...)
 	}
 	return nil
+}
+
+// strayPod is the name of a pod that nothing controls any more, because its StatefulSet was deleted with
+// --cascade=orphan; empty if there is none. It is left to its user: whether the node was deleted in
+// the same way before, to keep pod and volume, cannot be told any more.
+func strayPod(pods []corev1.Pod) string {
+	for i := range pods {
+		if p := &pods[i]; p.DeletionTimestamp == nil && metav1.GetControllerOf(p) == nil {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+func (r *Reconciler) podsOf(ctx context.Context, from client.Reader, node *v1alpha1.SeiNode) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	if err := from.List(ctx, pods, client.InNamespace(node.Namespace), client.MatchingLabels{v1alpha1.LabelNode: node.Name}); err != nil {
+		return nil, fmt.Errorf("listing the node's pods: %w", err)
+	}
+	return pods.Items, nil
 }
 
 // stopPods removes what makes pods and reports whether the last pod is gone. The API
@@ -129,18 +153,35 @@ func (r *Reconciler) stopPods(ctx context.Context, node *v1alpha1.SeiNode) (gone
 			return false, err
 		}
 	}
-	pods := &corev1.PodList{}
-	selector := client.MatchingLabels{v1alpha1.LabelNode: node.Name}
-	if err := r.Client.List(ctx, pods, client.InNamespace(node.Namespace), selector); err != nil {
-		return false, fmt.Errorf("listing the node's pods: %w", err)
+	pods, err := r.podsOf(ctx, r.Client, node)
+	if err != nil {
+		return false, err
 	}
-	if len(pods.Items) > 0 || sts != nil && metav1.IsControlledBy(sts, node) {
+	if sts != nil && metav1.IsControlledBy(sts, node) {
+		return false, r.stopOrphans(ctx, sts, pods)
+	}
+	if len(pods) > 0 {
 		return false, nil
 	}
-	if err := r.Live.List(ctx, pods, client.InNamespace(node.Namespace), selector); err != nil {
-		return false, fmt.Errorf("listing the node's pods: %w", err)
+	pods, err = r.podsOf(ctx, r.Live, node)
+	return err == nil && len(pods) == 0, err
+}
+
+// stopOrphans deletes the pods of a StatefulSet that somebody is deleting with --cascade=orphan while its
+// node is deleted with all it has: nobody else would.
+func (r *Reconciler) stopOrphans(ctx context.Context, sts *appsv1.StatefulSet, pods []corev1.Pod) error {
+	if !controllerutil.ContainsFinalizer(sts, metav1.FinalizerOrphanDependents) {
+		return nil
 	}
-	return len(pods.Items) == 0, nil
+	for i := range pods {
+		if !metav1.IsControlledBy(&pods[i], sts) {
+			continue
+		}
+		if err := r.deleteOwned(ctx, &pods[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Reconciler) deleteOwned(ctx context.Context, obj client.Object) error {

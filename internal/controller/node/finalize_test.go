@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -169,6 +170,56 @@ func TestFinalize_StatefulSet_OnlyTheNodesOwnGoes(t *testing.T) {
 		if c.has(t, "ns", "n", &appsv1.StatefulSet{}) == tc.gone {
 			t.Errorf("%s: gone %t, want %t", name, !tc.gone, tc.gone)
 		}
+	}
+}
+
+// N38: whoever deletes the StatefulSet with --cascade=orphan while the node is being deleted leaves a pod
+// that nobody would stop. It goes with the node, as long as the StatefulSet says that it belongs to it.
+func TestN38_StatefulSetOrphanedWhileItsNodeGoes_PodGoesToo(t *testing.T) {
+	owned := func(name string, uid types.UID) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{APIVersion: "sei.io/v1alpha1", Kind: v1alpha1.KindSeiNode, Name: name, UID: uid, Controller: new(true)}}
+	}
+	for name, tc := range map[string]struct {
+		finalizer string
+		owner     types.UID
+		// alone: the StatefulSet is gone already.
+		alone bool
+		gone  bool
+		says  string
+	}{
+		"deleted with orphan":                     {metav1.FinalizerOrphanDependents, "sts", false, true, "waiting for its pod to stop"},
+		"deleted with all it has":                 {metav1.FinalizerDeleteDependents, "sts", false, false, "waiting for its pod to stop"},
+		"the pod of another StatefulSet":          {metav1.FinalizerOrphanDependents, "other", false, false, "waiting for its pod to stop"},
+		"the StatefulSet was gone when we looked": {"", "", true, false, "pod n-0 keeps running, because its StatefulSet was deleted without it: delete the pod"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := podOfNode()
+			if tc.owner != "" {
+				pod.OwnerReferences = owned("n", tc.owner)
+			}
+			there := []client.Object{pod}
+			sts := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "ns", Name: "n", UID: "sts", Finalizers: []string{tc.finalizer}, OwnerReferences: owned("n", "uid"),
+			}}
+			if !tc.alone {
+				there = append(there, sts)
+			}
+			c := leavingNode(t, func(*v1alpha1.SeiNode) {}, there...)
+			if !tc.alone {
+				if err := c.Delete(t.Context(), sts); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := c.reconcile(t, c.finalizer(t)); err != nil {
+				t.Fatal(err)
+			}
+			if gone := !c.has(t, "ns", "n-0", &corev1.Pod{}); gone != tc.gone {
+				t.Errorf("the pod is gone: %t, want %t", gone, tc.gone)
+			}
+			if problem := c.stored(t).Status.Problem; !strings.Contains(problem, tc.says) || !c.hasKey(t) {
+				t.Errorf("problem %q, key held %t", problem, c.hasKey(t))
+			}
+		})
 	}
 }
 

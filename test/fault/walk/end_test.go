@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sei-operator/sei-operator/api/v1alpha1"
@@ -68,11 +71,27 @@ func (w *walk) final() client.Object {
 	}
 	live := w.subject.make()
 	if w.read(live.GetName(), live) && live.GetDeletionTimestamp() != nil {
-		w.Eventually("the end of what was deleted", func() bool { return !w.read(live.GetName(), live) })
+		w.Eventually("the end of what was deleted", func() bool {
+			w.deleteStrays()
+			return !w.read(live.GetName(), live)
+		})
 	}
 	w.write(calm)
 	w.create()
 	return w.wanted
+}
+
+// deleteStrays does what a node asks for that is being deleted and whose pod was left behind by its
+// StatefulSet.
+func (w *walk) deleteStrays() {
+	w.T.Helper()
+	nodes := &v1alpha1.SeiNodeList{}
+	w.list(nodes)
+	for _, n := range nodes.Items {
+		if pod := n.Name + "-0"; n.DeletionTimestamp != nil && strings.Contains(n.Status.Problem, "pod "+pod+" keeps running") {
+			w.drop(&corev1.Pod{}, pod, metav1.DeletePropagationBackground)
+		}
+	}
 }
 
 const annotationForced = "walk/forced"
