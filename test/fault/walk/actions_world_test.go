@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -66,7 +67,7 @@ func (w *walk) drop(obj client.Object, name string, how metav1.DeletionPropagati
 		return
 	}
 	err := w.Client.Delete(w.T.Context(), obj, client.PropagationPolicy(how), client.Preconditions{UID: new(obj.GetUID())})
-	if client.IgnoreNotFound(err) != nil {
+	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) { // or another one has taken its place
 		w.T.Fatal(err)
 	}
 }
