@@ -72,7 +72,7 @@ func keepsTemplate(ctx context.Context, w *world.World, f *v1alpha1.SeiNodeDeplo
 	}
 	revision := &appsv1.ControllerRevision{}
 	err = w.Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: fleet.RevisionName(f.Name, template)}, revision)
-	return err == nil && metav1.IsControlledBy(revision, f), client.IgnoreNotFound(err)
+	return err == nil && fleet.Owns(f, revision), client.IgnoreNotFound(err)
 }
 
 func lookAtNode(ctx context.Context, w *world.World, name string) (state, error) {
